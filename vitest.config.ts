@@ -17,6 +17,7 @@ const alias = {
 const longTests = 'test/**/*.long.test.ts';
 const clientTests = 'test/integration/conformance/client/**/*.test.ts';
 const browserTests = 'test/{e2e/{browser,create},stress/hostile}/**/*.long.test.ts';
+const browserSetup = 'test/e2e/browser/setup.ts';
 const tortureTests = 'test/stress/torture/*.long.test.ts';
 /**
  * They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time; or they find a
@@ -25,6 +26,7 @@ const tortureTests = 'test/stress/torture/*.long.test.ts';
 const loneTests = [
   'test/integration/conformance/large-pulls.long.test.ts',
   'test/integration/live/calls-killed.long.test.ts',
+  'test/stress/hostile/hostile.long.test.ts',
   'test/stress/oracle/crowd.long.test.ts',
   'test/stress/oracle/standbys.long.test.ts',
 ];
@@ -120,11 +122,11 @@ export default defineConfig({
       client('long client on its own engine', 'tidemark', 'production'),
       ...['formats', 'transactions', 'plans'].map((name) => ordinary(name, [...ordinaryTests, ...cascadingTests])),
       ordinary('replica', ordinaryTests),
-      long('long browser', [browserTests], { globalSetup: ['test/e2e/browser/setup.ts'] }),
+      long('long browser', [browserTests], { exclude: loneTests, globalSetup: [browserSetup] }),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
       long('long torture', [tortureTests]),
       long('long', [longTests], { exclude: [browserTests, tortureTests, ...loneTests] }),
-      long('long alone', loneTests, { maxWorkers: 1, groupOrder: 2 }),
+      long('long alone', loneTests, { maxWorkers: 1, groupOrder: 2, globalSetup: [browserSetup] }),
     ],
   },
 });

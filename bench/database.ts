@@ -1,4 +1,4 @@
-/** A Postgres for one run, and the rows in it. */
+/** A Postgres for one run, and its rows. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,19 +9,19 @@ import { binariesUnderTest } from '../test/support/cluster.js';
 
 export interface BenchDatabase {
   readonly url: string;
-  /** What the cluster is set to, where it is not the default. */
+  /** The cluster's settings that differ from the defaults. */
   readonly settings: Readonly<Record<string, string>>;
   readonly pool: pg.Pool;
   stop(): Promise<void>;
 }
 
 /**
- * Durable as by default; room for the log, so that no checkpoint falls into one contender's turn more than the other's.
+ * Durable, as by default. With this much room for WAL, checkpoints do not hit one contender more than the other.
  * Statements can be counted.
  */
 const settings = { max_wal_size: '4GB', max_connections: '100', shared_preload_libraries: 'pg_stat_statements' };
 
-/** On the Postgres that `TIDEMARK_TEST_POSTGRES` names, as for tests; `stock` is Debian's, with its default settings. */
+/** Starts the Postgres that `TIDEMARK_TEST_POSTGRES` names, as for tests. `stock` is Debian's with its defaults. */
 export async function startDatabase(): Promise<BenchDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-bench-'));
   const cluster = await startEmbedded({ directory, settings: { ...settings }, ...binariesUnderTest() });
@@ -40,20 +40,20 @@ export async function startDatabase(): Promise<BenchDatabase> {
 }
 
 /**
- * Has all connections begin or stop to count their statements. While times are measured they do not: those with
- * constants in them would each be kept, and drive out others.
+ * Makes all connections start or stop counting statements. Counting is off while times are measured: each statement
+ * that contains constants would get an entry of its own, and evict others.
  */
 export async function countStatements(pool: pg.Pool, isOn: boolean): Promise<void> {
   await pool.query(`alter system set pg_stat_statements.track = ${isOn ? 'top' : 'none'}`);
   await pool.query('select pg_reload_conf()');
-  // A connection that is told so heeds it from its next statement on.
+  // A connection applies the setting from its next statement on.
   await sleep(200);
 }
 
-/** The bench's own connections to a database: their statements are never counted. */
+/** Opens the bench's own connections to a database. Their statements are never counted. */
 export async function connectTo(url: string, connections: number): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: url, max: connections, options: '-c pg_stat_statements.track=none' });
-  // Its end does not wait for the connections, which the end of the cluster may then still break.
+  // `end` does not wait for the connections to close, so the cluster's shutdown may still break them.
   pool.on('error', () => {});
   await pool.query('create extension pg_stat_statements');
   return pool;
@@ -70,19 +70,19 @@ const todoSchema = `
   );
   create index on todo (list_id);`;
 
-/** Of the tables whose writes are measured with capture and without. */
+/** The tables whose writes are measured with and without capture. */
 const captureSchema = `
   create table plain (id integer primary key, owner_id text not null, title text not null, note text not null);
   create table captured (like plain including all);`;
 
 const rowsPerList = 100;
 
-/** The user who sees so many todos: half of the lists are their own, half are shared with them. */
+/** Returns the user who sees this many todos. The user owns half of the lists; the others are shared with the user. */
 export function userOf(size: number): string {
   return `user${size}`;
 }
 
-/** The n-th todo, from 1, that the user of a size sees. */
+/** Returns the n-th todo, from 1, that the user of this size sees. */
 export function todoOf(size: number, n: number): string {
   return `t${size}.${String(n).padStart(8, '0')}`;
 }
@@ -93,14 +93,14 @@ export async function seed(pool: pg.Pool, sizes: readonly number[]): Promise<voi
   await pool.query('checkpoint');
 }
 
-/** The tables of the application `todos`, and users who see so many todos. */
+/** Creates the tables of the application `todos`, with a user for each of these numbers of todos. */
 export async function seedTodos(pool: pg.Pool, sizes: readonly number[]): Promise<void> {
   await pool.query(todoSchema);
   for (const size of sizes) await addTodos(pool, size);
   await pool.query('vacuum analyze');
 }
 
-/** The user who sees so many todos, a multiple of 100. */
+/** Adds the user who sees this many todos, a multiple of 100. */
 export async function addTodos(pool: pg.Pool, size: number): Promise<void> {
   const lists = size / rowsPerList;
   await pool.query(
@@ -121,7 +121,7 @@ export async function addTodos(pool: pg.Pool, size: number): Promise<void> {
   );
 }
 
-/** Users who all see one list, each besides nothing else. Returns their names. */
+/** Adds users who all see this one list and nothing else. Returns their names. */
 export async function addUsers(pool: pg.Pool, list: string, users: number): Promise<string[]> {
   const { rows } = await pool.query<{ user_id: string }>(
     `insert into share select $1, $1 || ' ' || n from generate_series(1, $2::integer) n returning user_id`,

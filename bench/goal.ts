@@ -1,4 +1,4 @@
-/** What a result should reach: a bound on its value, or on its ratio to the limit. */
+/** The target of a result: a bound on its value, or on its ratio to the limit. */
 export interface Goal {
   readonly of: 'value' | 'ratio';
   readonly is: 'at most' | 'at least';
@@ -10,7 +10,7 @@ export const atLeast = (bound: number): Goal => ({ of: 'value', is: 'at least', 
 export const ratioAtMost = (bound: number): Goal => ({ of: 'ratio', is: 'at most', bound });
 export const ratioAtLeast = (bound: number): Goal => ({ of: 'ratio', is: 'at least', bound });
 
-/** What is judged: a result, or as much of it as goals are about. */
+/** A result, or the part of it that goals refer to. */
 interface Measured {
   readonly value: number;
   readonly unit: string;
@@ -18,7 +18,7 @@ interface Measured {
   readonly goals?: readonly Goal[];
 }
 
-/** Undefined where there is nothing to reach. A goal about a ratio that was not measured is missed. */
+/** Undefined if there is no goal. A goal for a ratio that was not measured is missed. */
 export function isMet({ value, ratio, goals }: Measured): boolean | undefined {
   return goals?.every(({ of, is, bound }) => {
     const measured = of === 'value' ? value : (ratio ?? Number.NaN);

@@ -1,6 +1,6 @@
 /**
- * Measures scenarios on the Postgres that Debian ships, with its default configuration (`jit = on`) and with `jit = off`, in
- * turns, and compares them line by line.
+ * Measures scenarios on Debian's Postgres with its default configuration (`jit = on`) and with `jit = off`, in turns,
+ * and compares them line by line.
  *
  *   npm run bench -- jit                    a few scenarios, five turns each
  *   npm run bench -- jit --quick --turns 1  a smoke run
@@ -33,7 +33,7 @@ const sizes = options.quick ? [1000] : [1000, 10_000, 100_000];
 const maxRatio = 1.2;
 const { progress } = beginRun();
 
-/** Runs a scenario in a database of its own; some scenarios create others, so the setting is the cluster's. */
+/** Runs a scenario in its own database. The setting is the cluster's, because some scenarios create databases. */
 function measure({ pool: main, url: databaseURL }: BenchDatabase, name: string, jit: 'on' | 'off'): Promise<Result[]> {
   progress(`${name}, jit = ${jit}`);
   return withDatabase({ pool: main, databaseURL }, 'jit', async ({ pool, url }) => {
@@ -53,11 +53,11 @@ function measure({ pool: main, url: databaseURL }: BenchDatabase, name: string, 
   });
 }
 
-/** Transactions while nothing happens are a cost; the other rates say how much is done. */
+/** Idle transactions are a cost. All other rates are throughputs. */
 const isThroughput = ({ name, unit }: Pick<Result, 'name' | 'unit'>) =>
   unit === '/s' && !name.endsWith('idle: transactions');
 
-/** The lines that both have, with the medians of their turns. Of a throughput, the ratio is turned round. */
+/** The lines that both have, with the medians of their turns. The ratio of a throughput is inverted. */
 function compare(on: readonly Result[][], off: readonly Result[][]): Result[] {
   return on[0]!.map(({ name, unit }) => {
     const medianOf = (turns: readonly Result[][]) =>

@@ -1,21 +1,21 @@
-/** What something costs the machine: the server's process, Postgres's processes, and how many statements it takes. */
+/** Measures what work costs the machine: processor time of the server and of Postgres, and the number of statements. */
 import type pg from 'pg';
 import { countStatements } from './database.js';
 import type { Goal } from './goal.js';
 import { cpuMsOf, type ServerProcess } from './processes.js';
 import type { Result } from './scenario.js';
 
-/** Of one out of many. */
+/** The cost of one out of many repetitions. */
 export interface Cost {
-  /** Node spends some of it beside its main thread. Undefined where the system does not tell. */
+  /** Includes Node's other threads. Undefined if the system does not report it. */
   readonly serverUs: number | undefined;
-  /** Of all backends that serve the server. */
+  /** The time of all backends that serve the server. */
   readonly databaseUs: number | undefined;
-  /** Those that the server sends by the clock included. */
+  /** Includes the server's periodic statements. */
   readonly statements: number;
 }
 
-/** What the server under test and its database spend on one of `times` times that `work` does something in total. */
+/** Measures what the server under test and its database spend on each of `times` repetitions of `work`. */
 export async function costOf(
   { pool, server }: { readonly pool: pg.Pool; readonly server: ServerProcess },
   times: number,
@@ -42,7 +42,7 @@ export async function costOf(
   };
 }
 
-/** The processor time of each backend that serves the server, in milliseconds. */
+/** Returns the processor time of each backend that serves the server, in milliseconds. */
 export async function backendsOf(pool: pg.Pool): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ pid: number }>(
     `select pid from pg_stat_activity where datname = current_database() and application_name = 'tidemark'`,
@@ -55,12 +55,12 @@ export async function backendsOf(pool: pg.Pool): Promise<Map<number, number>> {
   );
 }
 
-/** The milliseconds that backends took between two moments, without those that have ended meanwhile. */
+/** Returns the milliseconds that backends spent between two readings, without backends that have ended. */
 export function cpuBetween(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0);
 }
 
-/** A line for each part of a cost that is known. */
+/** Returns a line for each part of a cost that was measured. */
 export function costResults(
   name: string,
   { serverUs, databaseUs, statements }: Cost,

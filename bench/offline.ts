@@ -1,6 +1,6 @@
 /**
- * Measures what many offline calls and many rows cost a page: `tidemark/client` in Chromium, with the example's server on the
- * same machine.
+ * Measures what many offline calls and many rows cost a page: `tidemark/client` in Chromium, with the example's server
+ * on the same machine.
  *
  *   npm run bench -- offline                            10,000 calls, 120,000 rows
  *   npm run bench -- offline --calls 1000 --rows 10000  a smoke run
@@ -124,7 +124,7 @@ if (!chromium) {
 }
 const database = await startDatabase();
 const server = await startClientServer(database, { html, input: clientInput });
-// Only pages of a secure origin have locks, and localhost is one.
+// Locks need a secure context, and localhost is one.
 const url = server.url.replace('127.0.0.1', 'localhost');
 const browser = await launchChromium(chromium);
 try {

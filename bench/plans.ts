@@ -1,56 +1,56 @@
-/** How Postgres runs the statements behind pulls, on the database of the bench. */
+/** Shows how Postgres runs the statements behind pulls, on the database of the bench. */
 import type pg from 'pg';
 import { openPool } from '../src/db/pg.js';
-import { CurrentInstallation } from '../src/installation/current-installation.js';
 import { parseSnapshot } from '../src/protocol/snapshot.js';
-import { manyRows } from '../src/store/header.js';
-import { type LookInput, literalReport, look } from '../src/store/look.js';
-import { changesOf, deltaQuery, type TableChanges } from '../src/store/patches/patch-sql.js';
-import { seatedSql } from '../src/store/patches/seats.js';
+import { SchemaCache } from '../src/schema/schema-cache.js';
+import { manyRows } from '../src/store/observation.js';
+import { cohortSql } from '../src/store/patches/cohorts.js';
+import { type ChangedTable, changedTablesOf, deltaQuery } from '../src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../src/store/patches/states.js';
-import { type BoundView, ClientViews } from '../src/view/client-views.js';
+import { literalObservation, type PollInput, pollStatement } from '../src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../src/view/client-views.js';
 import type { CompiledView } from '../src/view/compile/compile.js';
 import { render } from '../src/view/parse/template.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';
 import type { Plan } from './report/run-record.js';
 
-/** What the statements are made for: a user who has a cookie, and a table in which a little has changed since. */
+/** The input of the statements: a user with a cookie, and a table with a few changes since then. */
 interface Situation {
-  readonly input: LookInput;
+  readonly input: PollInput;
   readonly tables: readonly SyncedTable[];
-  readonly views: readonly BoundView[];
-  readonly changes: readonly TableChanges[];
+  readonly views: readonly ResolvedView[];
+  readonly changes: readonly ChangedTable[];
 }
 
-/** Every statement whose plan is shown, written by the code that writes it for a pull. */
+/** The statements whose plans are shown, written by the code that writes them for pulls. */
 const statements: Readonly<Record<string, (situation: Situation) => string>> = {
-  'A look, which all share who wait for it': ({ input }) => look(input).text,
+  'A poll, shared by all requests that wait for it': ({ input }) => pollStatement(input).text,
   'A first pull, of its larger view': ({ views }) => {
     const { view, literals } = views.at(-1)!;
     return render(view.whole, literals);
   },
-  'A small change, for one user': ({ views, changes }) => seatedSql(compiled(views), changes, false),
-  'A small change, for many users': ({ views, changes }) => seatedSql(compiled(views), changes, true),
+  'A small change, for one user': ({ views, changes }) => cohortSql(compiled(views), changes, false),
+  'A small change, for many users': ({ views, changes }) => cohortSql(compiled(views), changes, true),
   'A large change, for one user': ({ input, tables, views, changes }) =>
     deltaQuery(
-      literalReport(input, tables),
+      literalObservation(input, tables),
       views,
       changes.map(({ table }) => ({ table, rows: manyRows })),
       input.base!,
     ),
 };
 
-function compiled(views: readonly BoundView[]): CompiledView[] {
+function compiled(views: readonly ResolvedView[]): CompiledView[] {
   return views.map(({ view }) => view);
 }
 
-/** @param size how many todos the user sees for whom the statements are written */
+/** @param size The number of todos that the statements' user sees. */
 export async function explainAll(pool: pg.Pool, databaseURL: string, size: number): Promise<Plan[]> {
   const situation = await situationOf(databaseURL, size);
   const plans: Plan[] = [];
   for (const [name, statement] of Object.entries(statements)) {
-    // For a statement that is prepared: the plan for whatever parameters.
+    // The generic plan of a prepared statement, for any parameters.
     const text = `explain (generic_plan, costs off) ${statement(situation)}`;
     const { rows } = await pool.query<{ 'QUERY PLAN': string }>(text);
     plans.push({ name, lines: rows.map((row) => row['QUERY PLAN']) });
@@ -62,7 +62,7 @@ async function situationOf(databaseURL: string, size: number): Promise<Situation
   const db = openPool(databaseURL);
   try {
     const input = { ctx: { userID: userOf(size) }, profileID: 'p', schemaVersion: '' };
-    const { installation, views: bound } = await new CurrentInstallation(db, new ClientViews(db, views)).bind(input);
+    const { schema: installation, views: bound } = await new SchemaCache(db, new ClientViews(db, views)).resolve(input);
     const [row] = await db.query<{ snapshot: string }>({ text: 'select pg_current_snapshot()::text as snapshot' });
     const { tables } = installation;
     const todo = tables.find(({ name }) => name === 'todo')!;
@@ -70,7 +70,7 @@ async function situationOf(databaseURL: string, size: number): Promise<Situation
       input: { base: parseSnapshot(row!.snapshot)!, tables: tables.map(({ id }) => id), groupIDs: ['explained'] },
       tables,
       views: bound,
-      changes: changesOf(tables, new Map([[todo.id, 1]])),
+      changes: changedTablesOf(tables, new Map([[todo.id, 1]])),
     };
   } finally {
     await db.close();

@@ -1,5 +1,5 @@
 /**
- * Measures what a pooler costs: one server connects to Postgres directly, one through pgbouncer in transaction mode.
+ * Compares a server that connects to Postgres directly with one that connects through pgbouncer in transaction mode.
  *
  *   npm run bench -- pooler               200 samples of each, about a minute
  *   npm run bench -- pooler --samples 10  a smoke run
@@ -22,7 +22,7 @@ const isSmoke = samples < 50;
 const rounds = isSmoke ? 3 : 5;
 const roundMs = isSmoke ? 200 : 1_500;
 
-/** One client's pushes, each of one mutation. */
+/** Pushes mutations of one client, one mutation a push. */
 class Pusher {
   readonly #connection: Connection;
   readonly #id: string;

@@ -3,40 +3,40 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { heedWarnings } from '../test/support/warnings.js';
 
-/** A process that serves HTTP and does one thing at a time on request. */
+/** A process that serves HTTP and does one task at a time on request. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
   ask<Answer>(message: object): Promise<Answer>;
-  /** Peak resident memory in MB since the last `resetPeak`; undefined where the system does not tell. */
+  /** Peak resident memory in MB since the last `resetPeak`; undefined if the system does not report it. */
   peakMemory(): number | undefined;
   resetPeak(): void;
-  /** Processor time used so far, in milliseconds; undefined where the system does not tell. */
+  /** Processor time used so far, in milliseconds; undefined if the system does not report it. */
   cpuMs(): number | undefined;
-  /** Ends it with this signal, by default SIGTERM, and waits until it has ended. */
+  /** Ends the process with this signal, by default SIGTERM, and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** What a server under test answers to any message. */
+/** The response of a server under test to any message. */
 export interface ServerState {
   readonly rssMB: number;
   readonly heapMB: number;
   readonly cpuMs: number;
   readonly sockets: number;
-  /** The longest time for which the event loop did nothing else, since a message with `watch`. */
+  /** The longest time that the event loop was blocked since a message with `watch`. */
   readonly blockedMs: number;
 }
 
-/** Which application of `applications/` a server serves, and how. */
+/** The application in `applications/` that a server serves, and how. */
 export interface ServerOptions {
   readonly application: string;
-  /** How many connections to Postgres it may open. Default: as the package has it. */
+  /** The maximum number of connections to Postgres. Default: the package's. */
   readonly connections?: number;
-  /** More variables of the environment, for the application. */
+  /** More environment variables for the application. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts a process with the server under test, as an application would run it. */
+/** Starts a process with the server under test, as an application runs it. */
 export function startServer(databaseURL: string, options: ServerOptions): Promise<ServerProcess> {
   const { application, connections, env } = options;
   const all = {
@@ -49,7 +49,7 @@ export function startServer(databaseURL: string, options: ServerOptions): Promis
 
 const servers = new URL('servers/', import.meta.url);
 
-/** Starts a script of `servers/`, or one that a URL names, in a process of its own. */
+/** Starts a script of `servers/`, or the one that a URL names, in its own process. */
 export async function startProcess(
   script: string,
   databaseURL: string,
@@ -109,31 +109,31 @@ function resetPeakOf(pid: number | undefined): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The peak is then that of the whole life.
+    // The peak then covers the process's whole life.
   }
 }
 
 /**
- * User and system time of a process, in milliseconds; undefined where the system does not tell. Linux counts it in ticks
- * of 10 ms.
+ * Returns a process's user and system time in milliseconds; undefined if the system does not report it. Linux counts it
+ * in ticks of 10 ms.
  */
 export function cpuMsOf(pid: number | undefined): number | undefined {
   return statOf(pid)?.ownMs;
 }
 
-/** What Linux tells of a process; undefined where it does not, or when the process has ended. */
+/** Linux's statistics of a process; undefined on other systems, or after the process has ended. */
 export interface ProcessStat {
   readonly parent: number;
-  /** Its own processor time, in milliseconds. */
+  /** The process's own processor time, in milliseconds. */
   readonly ownMs: number;
-  /** That of its children that have ended, in milliseconds. */
+  /** The processor time of its children that have ended, in milliseconds. */
   readonly endedChildrenMs: number;
 }
 
 export function statOf(pid: number | string | undefined): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the program's name, which may hold spaces: the fields from the third on.
+    // The fields from the third on. They follow the program's name, which may contain spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const ms = (first: number) => 10 * (Number(fields[first]) + Number(fields[first + 1]));
     return { parent: Number(fields[1]), ownMs: ms(11), endedChildrenMs: ms(13) };

@@ -1,13 +1,13 @@
 /**
  * Measures the server side by side with bare limits, on a Postgres of its own.
  *
- *   npm run bench                      everything, some four minutes
+ *   npm run bench                      everything, about four minutes
  *   npm run bench -- --quick           a smoke run
  *   npm run bench -- --full            with a view of a million rows, and clients that are away for ten minutes
  *   npm run bench -- --only push,herd  some scenarios
  *   npm run bench -- --only workers    one process against several
  *
- * With TIDEMARK_TEST_POSTGRES=stock, on the Postgres that Debian ships.
+ * TIDEMARK_TEST_POSTGRES=stock runs it on Debian's Postgres.
  */
 import { parseArgs } from 'node:util';
 import { seed, startDatabase } from './database.js';
@@ -55,7 +55,7 @@ try {
     const { about, run } = all[name]!;
     records.push({ name, about, results: await run(bench) });
   }
-  // Now the statistics are those of a database that has been used.
+  // By now, the statistics are those of a database in use.
   const plans = await explainAll(pool, databaseURL, sizes[0]!);
   const { rows } = await pool.query<{ version: string }>(`select split_part(version(), ' on ', 1) as version`);
   progress('done');

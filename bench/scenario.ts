@@ -9,30 +9,30 @@ export interface Result {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What the value is held against, in the same unit, measured in the same turns. */
+  /** The limit that the value is compared with, in the same unit, measured in the same turns. */
   readonly limit?: number;
   readonly limitName?: string;
-  /** Value by limit, or as the goal has it. */
+  /** Value divided by limit, or as the goal defines it. */
   readonly ratio?: number;
   readonly goals?: readonly Goal[];
   readonly note?: string;
-  /** Where the value stands in a plot: its curve, and how many rows or users it is about. */
+  /** The value's place in a plot: its curve, and the number of rows or users. */
   readonly point?: { readonly plot: 'rows' | 'users'; readonly curve: string; readonly x: number };
 }
 
 /**
- * How much is measured: in a smoke run, a few rounds of everything; usually, as much as a few minutes allow; in a full
- * run, also a view of a million rows, ten minutes away instead of one, and more rounds of what is slow.
+ * The extent of a run. A smoke run takes a few rounds of everything, a usual run lasts a few minutes. A full run adds a
+ * view of a million rows, ten minutes away instead of one, and more rounds of slow scenarios.
  */
 export type Scale = 'quick' | 'usual' | 'full';
 
-/** What a scenario works with. */
+/** The resources of a scenario. */
 export interface Bench {
   readonly pool: pg.Pool;
   readonly databaseURL: string;
   readonly server: ServerProcess;
   readonly limits: ServerProcess;
-  /** How many todos the users see whose pulls are measured. */
+  /** The numbers of todos of the users whose pulls are measured. */
   readonly sizes: readonly number[];
   readonly scale: Scale;
   readonly isQuick: boolean;
@@ -41,7 +41,7 @@ export interface Bench {
 
 export type Scenario = (bench: Bench) => Promise<Result[]>;
 
-/** Connections opened for one scenario, closed at its end. */
+/** Opens connections for one scenario, and closes them when it ends. */
 export async function withConnections<T>(work: (open: (url: string) => Promise<Connection>) => Promise<T>): Promise<T> {
   const connections: Connection[] = [];
   try {
@@ -55,7 +55,7 @@ export async function withConnections<T>(work: (open: (url: string) => Promise<C
   }
 }
 
-/** A database of its own in the same cluster, with a few connections to it, for one scenario. */
+/** Creates a database in the same cluster, with a few connections to it, for one scenario. */
 export async function withDatabase<T>(
   { pool: main, databaseURL }: Pick<Bench, 'pool' | 'databaseURL'>,
   name: string,

@@ -1,7 +1,7 @@
 /**
- * Measures how long a change takes from its commit to a screen: Chromium shows the example, served by one of two nodes.
+ * Measures the time from a commit to the screen: Chromium shows the example, served by one of two nodes.
  *
- *   npm run bench -- screen               60 samples of each, some two minutes
+ *   npm run bench -- screen               60 samples of each, about two minutes
  *   npm run bench -- screen --samples 10  a smoke run
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,18 +16,15 @@ import { inTurns, quantile } from './statistics.js';
 const { values: options } = parseArgs({ options: { samples: { type: 'string', default: '60' } } });
 
 interface Sample {
-  /**
-   * From just after the write was answered, in milliseconds. Less than nothing when the screen was faster than the
-   * answer.
-   */
+  /** Milliseconds since just after the response to the write. Negative if the screen was faster than the response. */
   readonly sinceAnswer: number;
-  /** From just before the write was sent. */
+  /** Milliseconds since just before the write was sent. */
   readonly sinceSent: number;
 }
 
 let writes = 0;
 
-/** Writes once, and waits until the browser has drawn it. */
+/** Writes once, and waits until the browser has drawn the change. */
 async function sample(todos: Locator, write: Writer): Promise<Sample> {
   const title = `Written ${++writes}.`;
   const screen = await todos.evaluateHandle(
@@ -48,7 +45,7 @@ async function sample(todos: Locator, write: Writer): Promise<Sample> {
     }),
     title,
   );
-  // At no fixed point of whatever runs at an interval.
+  // At a random time, so that it does not coincide with periodic work.
   await sleep(100 + Math.random() * 200);
   const { before, after } = await write(title);
   const drawn = await screen.evaluate((watch) => watch.drawn);
@@ -96,7 +93,7 @@ try {
   const contenders = Object.fromEntries(
     Object.entries(writers).map(([name, write]) => [name, () => sample(todos, write)]),
   );
-  // Once to warm up.
+  // A warm-up.
   await inTurns(1, contenders);
   printSamples(await inTurns(Number(options.samples), contenders));
 } finally {

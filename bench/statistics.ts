@@ -1,4 +1,4 @@
-/** Samples, and how they are taken: what is compared is measured in turns, so that noise meets all alike. */
+/** Takes samples. Contenders are measured in turns, so that noise affects all of them alike. */
 
 export function quantile(samples: readonly number[], q: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -9,7 +9,7 @@ export function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
 
-/** Runs every one of the contenders in each round, each time beginning with another, and returns their samples. */
+/** Runs all contenders in each round, starting with another one each time, and returns their samples. */
 export async function inTurns<Name extends string, Sample>(
   rounds: number,
   contenders: Record<Name, () => Promise<Sample>>,
@@ -25,7 +25,7 @@ export async function inTurns<Name extends string, Sample>(
   return samples;
 }
 
-/** How often a second `work` is done when so many do it at once. */
+/** Returns the rate per second at which this many concurrent workers do `work`. */
 export async function ratePerSecond(
   workers: number,
   milliseconds: number,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Copies the template into a folder that is empty.
+// Copies the template into an empty folder.
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const help = `Makes a local-first web application with Tidemark: a client, a ser
   --version  shows the version, which is also that of Tidemark in the application
 `;
 
-/** What whoever calls this can mend, and how. */
+/** A mistake that the caller can fix, with the way to fix it. */
 class Mistake extends Error {}
 
 try {
@@ -54,14 +54,14 @@ function create(folder) {
     throw new Mistake(`There are files in ${folder} already. ${todo}; nothing was changed.`);
   }
   cpSync(ours('template'), folder, { recursive: true });
-  // npm leaves out a .gitignore when it publishes.
+  // npm does not publish a .gitignore.
   renameSync(join(folder, '_gitignore'), join(folder, '.gitignore'));
   const manifest = { ...readJSON(join(folder, 'package.json')), name: packageName(basename(folder)) };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /**
- * Whether the folder, which is made if it is not there, holds nothing but a repository.
+ * True if the folder, which is created if necessary, contains nothing but a repository.
  *
  * @param {string} folder
  */
@@ -75,7 +75,7 @@ function isEmpty(folder) {
 }
 
 /**
- * The folder's name, as npm allows it.
+ * The folder's name, adapted to npm's rules.
  *
  * @param {string} folder
  */

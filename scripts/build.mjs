@@ -1,6 +1,6 @@
-// Compiles the package, embeds what it would read from files, and bundles the engine of its client; then compiles the
-// examples, which import the package by its public name, and bundles their web applications; and checks the types of what
-// `npm create tidemark` makes.
+// Compiles the package, embeds the files that it would read, and bundles its client's engine. Then compiles the
+// examples, which import the package by its public name, bundles their web applications, and checks the types of the
+// template of `npm create tidemark`.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +14,7 @@ const run = (program, ...args) =>
 const swagger = `${root}node_modules/swagger-ui-dist`;
 const assets = `${root}assets`;
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) copyFileSync(`${swagger}/${file}`, `${assets}/${file}`);
-// Both are under this package's own licence, which goes with them. So do their notice, and those of what is in the
-// bundle.
+// Both are under this package's licence, which is published with them, as are their notice and those of bundled code.
 const [notice, bundled] = ['NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'].map((file) =>
   readFileSync(`${swagger}/${file}`, 'utf8').trim(),
 );

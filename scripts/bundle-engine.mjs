@@ -1,5 +1,5 @@
-// Bundles the sync engine of the browser's client: parts of a pinned npm package, which are not in the package's own
-// exports, so they are taken by their files. Writes the bundle, its types, and the licences of all that is in it.
+// Bundles the client's sync engine: parts of a pinned npm package that the package does not export, so the build
+// imports their files. Writes the bundle, its types, and the licences of everything in it.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -9,7 +9,7 @@ const source = '@rocicorp/zero';
 const folder = `${root}node_modules/${source}/out/replicache/src`;
 const entry = 'virtual:engine';
 
-/** What the client uses of the engine, by the files that export it. */
+/** The parts of the engine that the client uses, by the files that export them. */
 const parts = {
   'replicache-impl.js': ['ReplicacheImpl'],
   'dag/lazy-store.js': ['LazyStore'],
@@ -29,7 +29,7 @@ const parts = {
   'with-transactions.js': ['withRead', 'withWrite'],
 };
 
-/** The files that are bundled in place of the package's, by their ends. */
+/** The files that replace those of the package, by the ends of their paths. */
 const replacements = {
   '/replicache/src/db/index.js': 'index.js',
   '/replicache/src/get-kv-store-provider.js': 'get-kv-store-provider.js',
@@ -40,7 +40,7 @@ const replacements = {
   '/shared/src/valita.js': 'valita.js',
 };
 
-/** Our own text of a file of the package; undefined if the package's is bundled. */
+/** Returns our replacement for a file of the package; undefined if the package's own is bundled. */
 function replacementOf(file) {
   const end = Object.keys(replacements).find((name) => file.endsWith(`/out${name}`));
   return end && readFileSync(`${root}scripts/engine/${replacements[end]}`, 'utf8');
@@ -48,12 +48,12 @@ function replacementOf(file) {
 
 const apache = 'https://www.apache.org/licenses/LICENSE-2.0';
 
-/** The folder of the npm package that a file belongs to. */
+/** Returns the folder of the npm package that a file belongs to. */
 function packageOf(file) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
 }
 
-/** What must be said about a package in the bundle. Throws if its licence is not known. */
+/** Returns the notice for a package in the bundle. Throws if its licence is not a known one. */
 function noticeOf(path) {
   const { name, version, license } = JSON.parse(readFileSync(`${path}/package.json`, 'utf8'));
   const texts = readdirSync(path)
@@ -68,13 +68,13 @@ function noticeOf(path) {
   throw new Error(`${heading} is in the bundle of the engine, and what its licence asks for is not known`);
 }
 
-/** Whether a statement does nothing below the log level `info`: `log.info?.(…)`, or `if (log.debug) …`. */
+/** True if a statement only logs below the level `info`: `log.info?.(…)`, or `if (log.debug) …`. */
 function onlyLogs({ type, expression, test }) {
   const condition = type === 'IfStatement' ? test : type === 'ExpressionStatement' && expression.expression?.callee;
   return condition?.type === 'MemberExpression' && /^(debug|info)$/.test(condition.property.name);
 }
 
-/** The source without what it logs at levels that the client does not use: those methods are not there then. */
+/** Removes logging at levels that the client does not use, whose methods are then missing. */
 function withoutLogs(code, ast) {
   const spans = [];
   const visit = (node) => {
@@ -88,27 +88,27 @@ function withoutLogs(code, ast) {
   return spans.reduceRight((text, { start, end }) => `${text.slice(0, start)};${text.slice(end)}`, code);
 }
 
-/** Parts of the package's files that are bundled with another text, by the files' ends. */
+/** Parts of the package's files to replace, by the ends of the files' paths. */
 const changes = {
-  // What thousands of pending mutations refer to is counted in one go.
+  // Counts all chunks that thousands of pending mutations refer to in one pass.
   '/dag/gc.js': [
     ['import { emptyHash }', `import { nextTurn } from '${root}scripts/engine/next-turn.js';\nimport { emptyHash }`],
     ['const refs = await', 'await nextTurn(this.#delegate.kvWrite);\n\t\tconst refs = await'],
   ],
-  // A chunk and its references are read at once: if both cannot be read, nobody could catch the second error.
+  // Awaits a chunk and its references together. If both reads failed, nothing could catch the second error.
   '/dag/store-impl.js': [
     ['const data = await dataPromise;', 'refsPromise.catch(() => {});\n\t\tconst data = await dataPromise;'],
   ],
-  // The user's clock may be set back by an hour: requests would wait for an hour.
+  // If the user's clock were set back by an hour, requests would wait for an hour.
   '/connection-loop.js': [['Date.now()', 'performance.now()']],
-  // The message of another tab: nobody could catch that the database cannot be read.
+  // A message from another tab: nothing could catch that the database cannot be read.
   '/new-client-channel.js': [
     [
       'getClientGroup(newClientGroupID, perdagRead) !== void 0)',
       'getClientGroup(newClientGroupID, perdagRead) !== void 0).catch(() => false)',
     ],
   ],
-  // A first read: nobody could catch that the data cannot be read. The read after a pull: the pull would seem to fail.
+  // A first read: nothing could catch that the data cannot be read. A read after a pull: the pull would seem to fail.
   '/subscriptions.js': [
     [
       's.updateDeps(stx.keys, stx.scans);\n\t\t\t}\n\t\t})));',
@@ -117,12 +117,12 @@ const changes = {
     ['this.#callback = callback;', 'this.#callback = callback; this.onError = options.onError;'],
   ],
   '/replicache-impl.js': [
-    // The database may fail at the start: nobody could catch that, and everybody would wait for ever.
+    // The database may fail at the start: nothing could catch that, and all callers would wait forever.
     ['this.#open(indexes', 'this.opening(() => this.#open(indexes'],
     ['readyResolver.resolve, onClientsDeleted);', 'readyResolver.resolve, onClientsDeleted));'],
     // A client that is closed during its start would wait for its own end.
     ['await closingInstances.get(this.name);', 'if (!this.#closed) await closingInstances.get(this.name);'],
-    // The page is shown again: nobody could catch that the database cannot be read.
+    // The page becomes visible again: nothing could catch that the database cannot be read.
     [
       'await this.#checkForClientStateNotFoundAndCallHandler();\n\t};',
       'await this.#checkForClientStateNotFoundAndCallHandler().catch(() => {});\n\t};',

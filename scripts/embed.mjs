@@ -1,6 +1,5 @@
-// Puts what the compiled package would read from files into modules of it: bundlers, and whatever else takes an
-// application apart, take modules along, and nothing that is merely read. Each module written here takes the place of a
-// compiled one that reads the same from the repository.
+// Embeds files that the compiled package would read into modules, because bundlers include modules and not files that
+// are merely read. Each module written here replaces a compiled one that reads the same from the repository.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -12,7 +11,7 @@ const text = (file) => readFileSync(root + file, 'utf8');
 
 /** Writes the modules into the folder of the compiled package. */
 export async function embed(target) {
-  embedMigrations(`${target}/installation/migration-files.js`);
+  embedMigrations(`${target}/schema/migration-files.js`);
   embedAssets(`${target}/endpoints`);
   await embedParser(`${target}/view/parse/parser.js`);
 }
@@ -22,13 +21,13 @@ function embedMigrations(target) {
   writeFileSync(target, `export const migrationFiles = ${JSON.stringify(Object.fromEntries(files), null, 2)};\n`);
 }
 
-/** Without quotes and words: plugins of bundlers replace `process.env.…` and the like wherever they find them. */
+/** Without quotes and words, because bundler plugins replace `process.env.…` and the like wherever they occur. */
 const packed = (bytes) => brotliCompressSync(bytes).toString('base64');
 const unpack = `import { brotliDecompressSync } from 'node:zlib';
 const unpacked = (packed) => brotliDecompressSync(Buffer.from(packed, 'base64'));
 `;
 
-/** A module of its own for each file of the documentation page, which is loaded when it is first asked for. */
+/** Writes a module for each file of the documentation page. It is loaded at the first request. */
 function embedAssets(target) {
   mkdirSync(`${target}/docs-files`, { recursive: true });
   const imports = readdirSync(`${root}assets`).map((file) => {
@@ -44,7 +43,7 @@ export const readDocsFile = async (name) => unpacked((await files[name]()).defau
   writeFileSync(`${target}/docs-files/LICENSE.txt`, text('assets/swagger-ui-bundle.js.LICENSE.txt'));
 }
 
-/** What the library's loader would find out about its host. With the WebAssembly at hand, it needs nothing of that. */
+/** The host detection of the library's loader. With the WebAssembly embedded, the loader does not need it. */
 const loader = [
   [/ENVIRONMENT_IS_NODE=globalThis\.process\?\.[^;]*;/, 'ENVIRONMENT_IS_NODE=false;'],
   ['ENVIRONMENT_IS_WEB=!!globalThis.window;', 'ENVIRONMENT_IS_WEB=false;'],
@@ -56,7 +55,7 @@ export function instantiateWasm(imports, done) {
   WebAssembly.instantiate(unpacked(packed), imports).then(({ instance }) => done(instance));
 }`;
 
-/** What is in the library's WebAssembly, of which its package says nothing. */
+/** The contents of the library's WebAssembly, which its package does not list. */
 const noticeOfTheParser = `It contains libpg_query:
 
 ${licenses['BSD-3-Clause'].licenseText.replace('<year> <owner>', '2015 Lukas Fittl').trim()}

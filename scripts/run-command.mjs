@@ -8,9 +8,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {object} Command
  * @property {string} file the program, in TypeScript, relative to the root
  * @property {string} about what it does, for the list that an unknown name prints
- * @property {Record<string, string>} [env] variables of its environment
+ * @property {Record<string, string>} [env] its additional environment variables
  *
- * @param {string} usage how the list is called, such as `npm run stress --`
+ * @param {string} usage how to call the list, such as `npm run stress --`
  * @param {Record<string, Command>} commands by name
  * @param {string[]} args the name, then the program's own arguments
  */
@@ -27,7 +27,7 @@ export function runCommand(usage, commands, [name, ...args]) {
     stdio: 'inherit',
     env: { ...process.env, ...command.env },
   });
-  // The terminal sends an interrupt to both: the program ends what it has started, then this process ends.
+  // The terminal interrupts both processes. The program ends what it has started, then this process ends.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => program.kill(signal));
   program.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0);

@@ -1,6 +1,5 @@
-// Writes sbom.cdx.json: what an installation of the package brings along, at the versions that it is tested with, and the
-// parser, which the build puts into one of its modules. The workspaces (example, tests) are left out, which npm's own
-// commands do not do.
+// Writes sbom.cdx.json: the packages of an installation at the versions that the tests use, and the parser, which the
+// build embeds in one of its modules. Without the workspaces (example, tests), which npm's own commands would include.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,14 +19,14 @@ lock.packages = Object.fromEntries(
 );
 
 const parent = mkdtempSync(join(tmpdir(), 'tidemark-sbom-'));
-// npm takes the folder's name for the package's.
+// npm names the package after its folder.
 const folder = join(parent, name);
 mkdirSync(folder);
 try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
   const npm = (...args) => execFileSync('npm', [...args, '--package-lock-only'], { cwd: folder, encoding: 'utf8' });
-  // Drops from the lock what the package does not need.
+  // Removes everything that the package does not need from the lockfile.
   npm('install', '--offline', '--ignore-scripts');
   writeFileSync(join(root, 'sbom.cdx.json'), npm('sbom', '--sbom-format', 'cyclonedx'));
 } finally {

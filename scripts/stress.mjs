@@ -1,4 +1,4 @@
-/** `npm run stress -- fuzz --minutes 60`: test runs that take as long as you like, each on servers of its own. */
+/** `npm run stress -- fuzz --minutes 60`: test runs of any length, each on its own servers. */
 import { runCommand } from './run-command.mjs';
 
 /** Servers in these runs use the built package, so `tsx` must not map it to the sources. */

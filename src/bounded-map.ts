@@ -1,11 +1,11 @@
-/** A map that forgets the entries that were set first, once it holds more than a number of them. */
+/** A map of limited size. When it is full, it removes the entries that were set first. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
-  readonly #most: number;
+  readonly #maxEntries: number;
 
-  /** @param most the number of entries that are kept */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxEntries the maximum number of entries */
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
   }
 
   get(key: Key): Value | undefined {
@@ -13,10 +13,10 @@ export class BoundedMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    // An entry that is set again counts as new.
+    // Setting an existing key again makes its entry the newest.
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size > this.#most) this.#entries.delete(this.#entries.keys().next().value!);
+    if (this.#entries.size > this.#maxEntries) this.#entries.delete(this.#entries.keys().next().value!);
   }
 
   delete(key: Key): void {

@@ -4,7 +4,7 @@ export { ClientError } from './client/client-error.js';
 export { type Client, createClient } from './client/create-client.js';
 export type { Observable } from './client/observable.js';
 export type { ClientOptions } from './client/options.js';
-export type { Refusal } from './client/refused.js';
+export type { Refusal } from './client/refusals.js';
 export type { ClientView, RowChange } from './client/rows/view.js';
 export type {
   KeyValueRead,

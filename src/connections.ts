@@ -1,27 +1,27 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { settlesWithin } from './limits/deadline.js';
-import { PacedInput } from './paced-input.js';
+import { ThrottledInput } from './throttled-input.js';
 
 const sweepMs = 50;
-/** How long nothing must have happened on a connection: a request may be on its way. */
+/** The time for which a connection must be idle before it is closed, because a request may be on its way. */
 const quietMs = 200;
 
-/** What has happened on a connection. */
+/** The state of a connection. */
 interface Use {
-  readonly input: PacedInput;
+  readonly input: ThrottledInput;
   isAnswering: boolean;
-  /** Begin to answer further requests, in order. */
+  /** Functions that start the waiting requests, in order. */
   readonly waiting: (() => void)[];
-  /** How many bytes had been read after the last response, and when. If there are more, a request is arriving. */
+  /** The bytes read when the last response ended, and when that was. If more have been read, a request is arriving. */
   bytesRead: number;
   since: number;
 }
 
 /**
- * The open connections of an HTTP server. On each, requests are answered one after the other: the next begins when the
- * connection has taken the answer before it, in a later round of the event loop, so that the other connections have their
- * turn. They end without breaking off what they carry.
+ * The open connections of an HTTP server. Answers the requests of a connection one after the other: the next one starts
+ * after the connection has taken the previous response, in a later turn of the event loop, so that other connections
+ * are served in between. At the end, lets running requests finish before it closes their connections.
  */
 export class Connections {
   readonly #server: Server;
@@ -31,13 +31,13 @@ export class Connections {
   #isLast = false;
   #onNone = () => {};
 
-  /** @param answer answers a request of the server's */
+  /** @param answer handles a request to the server */
   constructor(server: Server, answer: RequestListener) {
     this.#server = server;
     this.#answer = answer;
     server.on('connection', (socket: Socket) => {
       const waiting: Use['waiting'] = [];
-      const input = new PacedInput(socket, () => waiting.length > 0);
+      const input = new ThrottledInput(socket, () => waiting.length > 0);
       this.#uses.set(socket, { input, isAnswering: false, waiting, bytesRead: 0, since: performance.now() });
       socket.once('close', () => {
         this.#uses.delete(socket);
@@ -45,7 +45,7 @@ export class Connections {
       });
     });
     server.on('request', (request, response) => this.#take(request, response));
-    // Node upgrades connections only if somebody listens for it: this must not be heard earlier than by the application.
+    // Node upgrades connections only if these events have listeners: ours must not come before the application's.
     const heard = new Set<string | symbol>();
     server.on('newListener', (event) => {
       if ((event !== 'upgrade' && event !== 'connect') || heard.has(event)) return;
@@ -54,14 +54,14 @@ export class Connections {
     });
   }
 
-  /** From now on, each response says that its connection ends with it. */
+  /** From now on, each response carries `Connection: close`. */
   announceEnd(): void {
     this.#isLast = true;
     for (const response of this.#running.keys()) sayLast(response);
   }
 
   /**
-   * Accepts no more connections, and closes each as soon as nothing happens on it; after `ms`, all that are left.
+   * Stops accepting connections, and closes each open one as soon as it is idle. After `ms`, closes the rest.
    * @returns the method and path of each request that was cut off
    */
   async end(ms: number): Promise<string[]> {
@@ -71,10 +71,10 @@ export class Connections {
     const isInTime = await settlesWithin(ms, closed);
     clearInterval(sweep);
     const cutOff = [...this.#running.values()].map(({ method, url }) => `${method} ${url?.split('?')[0]}`);
-    // Not by the server's `closeAllConnections`, which leaves WebSockets open.
+    // The server's `closeAllConnections` would leave WebSockets open.
     if (!isInTime) for (const socket of this.#uses.keys()) socket.destroy();
     await closed;
-    // Node's own `close` would have ended connections whose last response is still being sent. Now it only cleans up.
+    // Earlier, Node's own `close` would have cut off responses that are still being sent. Now it only cleans up.
     this.#server.close();
     return cutOff;
   }
@@ -102,14 +102,14 @@ export class Connections {
   }
 
   #beginNext(socket: Socket, { waiting }: Use): void {
-    // The answer may have been the connection's last one.
+    // The previous response may have closed the connection.
     if (!socket.writable) return;
     const begin = waiting.shift();
     if (waiting.length === 0) socket.resume();
     begin?.();
   }
 
-  /** From here on, the application reads what comes over the connection. */
+  /** Leaves the connection to the application, which reads its input from now on. */
   #release(socket: Socket): void {
     const use = this.#uses.get(socket);
     if (!use) return;
@@ -117,7 +117,7 @@ export class Connections {
     use.input.release();
   }
 
-  /** Node counts only the connections that its server has accepted itself. */
+  /** Resolves when no connection is open. Node's own count omits those that another process accepted. */
   #untilNone(): Promise<void> {
     return new Promise((resolve) => {
       this.#onNone = resolve;

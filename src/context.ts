@@ -1,7 +1,7 @@
-/** What `authenticate` returns about the caller. An application adds its own fields. */
+/** The caller, as `authenticate` returns it. An application adds its own fields. */
 export interface UserContext {
-  /** The user's ID. A client group belongs to the user who first pushes to it. Not empty. */
+  /** The user's ID, not empty. A client group belongs to the user who first pushes to it. */
   readonly userID: string;
-  /** When the authorization expires. The stream of pokes ends then. Default: never. */
+  /** The time at which the authorization expires, and the stream of pokes ends. Default: never. */
   readonly expiresAt?: Date | undefined;
 }

@@ -1,63 +1,63 @@
 /** Opens the databases of a server: the primary, and the standbys that it reads from. */
 import type { Pool } from 'pg';
 import { describeResult } from './catalog/result-types.js';
+import { ChangeLogPoller, type SchemaProvider } from './change-log/change-log-poller.js';
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
 import { openPool, type PoolOptions } from './db/pg.js';
-import { checkRefusals } from './installation/check-refusals.js';
-import { checkViews } from './installation/check-views.js';
-import { findCostlyChanges } from './installation/costly-changes.js';
-import { noNotices, noticeChannel } from './installation/notify.js';
 import { describeError } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
-import { PacedLooks } from './sources/paced-looks.js';
-import { createSource, type Source, type SourceOptions } from './sources/source.js';
-import { Sources } from './sources/sources.js';
-import { Standby } from './sources/standby.js';
-import type { Journal } from './store/journal.js';
+import { createReplica, type Replica, type ReplicaOptions } from './replicas/replica.js';
+import { ReplicaRouter } from './replicas/replica-router.js';
+import { Standby } from './replicas/standby.js';
+import { ThrottledPoller } from './replicas/throttled-poller.js';
+import { checkRefusals } from './schema/check-refusals.js';
+import { checkViews } from './schema/check-views.js';
+import { findCostlyChanges } from './schema/costly-changes.js';
+import { noNotices, noticeChannel } from './schema/notify.js';
+import type { AuditLog } from './store/audit-log.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
-import { traced } from './telemetry/traced-database.js';
-import type { BoundView } from './view/client-views.js';
+import { withTracing } from './telemetry/traced-database.js';
+import type { ResolvedView } from './view/client-views.js';
 import { clientNames } from './view/column-names.js';
 import { sampleInput } from './view/sample.js';
-import { type Readings as LookReadings, Looks } from './window/looks.js';
 
-/** What databases are opened with, besides the application's options. */
+/** The parts that databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {
-  readonly shared: SourceOptions<Context>;
-  readonly journal: Journal;
+  readonly shared: ReplicaOptions<Context>;
+  readonly auditLog: AuditLog;
   readonly telemetry: Telemetry;
-  /** What connections are taken from. Default: each database has its own. */
-  readonly stock?: PoolOptions['stock'];
+  /** The common limit on connections. Default: each database has a limit of its own. */
+  readonly connectionBudget?: PoolOptions['connectionBudget'];
 }
 
 /** The opened databases. */
 export interface Databases<Context extends UserContext> {
   /** The primary. Its statements are not traced. */
   readonly pool: Database;
-  readonly primary: Source<Context>;
-  readonly sources: Sources<Context>;
-  /** What Postgres says about the rows of each view, by its name. */
+  readonly primary: Replica<Context>;
+  readonly replicaRouter: ReplicaRouter<Context>;
+  /** The columns of each view's rows, as Postgres describes them, by the view's name. */
   readonly rows: ReadonlyMap<string, DescribedRows>;
-  /** Closes the connections that were opened here. */
+  /** Closes the connections that `openDatabases` opened. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the databases, and checks that the primary can serve the views, and keep the journal and refusals.
- * @throws SetupError if it cannot, or if what is to be a standby is none of the primary's
+ * Opens the databases, and checks that the primary can serve the views and store the audit log and refusals.
+ * @throws SetupError if it cannot, or if a `readDatabase` is not a standby of the primary
  */
 export async function openDatabases<Context extends UserContext, Tx>(
   options: SyncOptions<Context, Tx>,
-  { shared, journal, telemetry, stock }: DatabaseParts<Context>,
+  { shared, auditLog, telemetry, connectionBudget }: DatabaseParts<Context>,
 ): Promise<Databases<Context>> {
   const { log } = shared;
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
-  const open = (source: string | Pool) =>
-    openPool(source, {
+  const open = (database: string | Pool) =>
+    openPool(database, {
       limits: { transactionMs, lockMs, statementMs },
-      stock,
+      connectionBudget,
       onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
       onUnprepared: () =>
         log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),
@@ -67,60 +67,60 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const pool = open(options.database);
   const standbys = [options.readDatabase ?? []]
     .flat()
-    .map((source) => new Standby(createSource(traced(open(source), tracing), false, shared)));
-  // With standbys, one connection listens for all tails.
+    .map((database) => new Standby(createReplica(withTracing(open(database), tracing), false, shared)));
+  // With standbys, one connection receives the notifications for all poke notifiers.
   const isNotified = notify && standbys.length > 0;
-  const primary = createSource(traced(pool, tracing), notify && !isNotified, shared);
-  const { db, installation } = primary;
-  const moves = new PacedLooks(new Looks(db, noTables, keptMoves));
+  const primary = createReplica(withTracing(pool, tracing), notify && !isNotified, shared);
+  const { db, schemaCache } = primary;
+  const moves = new ThrottledPoller(new ChangeLogPoller(db, noTables, maxMutations));
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
-  const sources = new Sources({ primary, standbys, moves, log, onFallback });
-  const onNotice = () => sources.nudge();
+  const replicaRouter = new ReplicaRouter({ primary, standbys, mutationPoller: moves, log, onFallback });
+  const onNotice = () => replicaRouter.wake();
   const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {
     unlisten();
-    await sources.close();
+    await replicaRouter.close();
     await db.close();
   };
   try {
-    // All that a pooler must be able to do: keep a transaction on one connection.
-    await db.atOneMoment(async () => {});
-    const bound = await installation.bind(sampleInput(options));
-    await checkViews(db, bound);
-    for (const { view, table, rows } of await findCostlyChanges(db, bound.views))
+    // The one thing that a pooler must do: keep a transaction on one connection.
+    await db.inSnapshot(async () => {});
+    const resolved = await schemaCache.resolve(sampleInput(options));
+    await checkViews(db, resolved);
+    for (const { view, table, rows } of await findCostlyChanges(db, resolved.views))
       log.warn(
         { view, table, rows },
         'After each change of this large table, the whole view may be read for each client',
       );
-    await journal.check(db);
+    await auditLog.check(db);
     await checkRefusals(db);
-    await sources.start();
-    return { pool, primary, sources, rows: await describeRows(db, bound.views), close };
+    await replicaRouter.start();
+    return { pool, primary, replicaRouter, rows: await describeRows(db, resolved.views), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** How many applied mutations the server remembers, to know whether a standby shows them. */
-const keptMoves = 10_000;
+/** The number of applied mutations that the server keeps in memory, to check whether a standby shows them. */
+const maxMutations = 10_000;
 
-/** Looks for mutations alone ask for no tables. What has become of the history, each look says itself. */
-const noTables: LookReadings = { present: async () => ({ cluster: '', tableIDs: [] }), remained() {} };
+/** The schema for polls that find only mutations: no tables. Each poll itself reports the database's history. */
+const noTables: SchemaProvider = { present: async () => ({ cluster: '', tableIDs: [] }), remained() {} };
 
-async function describeRows(db: Database, views: readonly BoundView[]): Promise<ReadonlyMap<string, DescribedRows>> {
+async function describeRows(db: Database, views: readonly ResolvedView[]): Promise<ReadonlyMap<string, DescribedRows>> {
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
     const columns = await describeResult(db, view.result);
-    // Only an outer join, or the like, makes nulls of a table's row.
-    const { name, keyColumns: key, isMonotone, shape } = view;
+    // Only outer joins and similar constructs, which are not monotone, add nulls to a NOT NULL column.
+    const { name, keyColumns: key, isMonotone, valueOptions: encoding } = view;
     const shown = {
       names: clientNames(
         columns.map((column) => column.name),
-        shape.columns,
+        encoding.columns,
       ),
-      value: shape.value,
-      omitsNulls: shape.nulls === 'omit',
-      isInUTC: shape.timestamps === 'UTC',
+      value: encoding.value,
+      omitsNulls: encoding.nulls === 'omit',
+      isInUTC: encoding.timestamps === 'UTC',
     };
     return [name, { columns, key, keepsNotNull: isMonotone, ...shown }];
   });

@@ -3,12 +3,11 @@ import type { UserContext } from './context.js';
 import { openDatabases } from './databases.js';
 import type { Database } from './db/database.js';
 import { createForward } from './endpoints/forward.js';
-import { PokeHooks } from './endpoints/listening/poke-hooks.js';
-import { type Listen, PokeStreams } from './endpoints/listening/poke-streams.js';
-import { Watches } from './endpoints/listening/watches.js';
+import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
+import { PokeStreams, type Subscribe } from './endpoints/subscriptions/poke-streams.js';
+import { Watches } from './endpoints/subscriptions/watches.js';
 import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
-import type { Gates } from './gates.js';
 import { type Caller, isUserID } from './http/identify.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
@@ -17,14 +16,15 @@ import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { noGroup } from './protocol/pull.js';
 import { type PullRoute, pullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
+import type { Semaphores } from './semaphores.js';
+import type { SharedResources } from './shared-resources.js';
+import { AuditLog } from './store/audit-log.js';
 import { recordDisconnect } from './store/disconnects.js';
-import { Journal } from './store/journal.js';
-import { usualRetention } from './store/retention.js';
+import { defaultRetention } from './store/retention.js';
 import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
-import type { Surroundings } from './surroundings.js';
 import type { SyncOptions } from './sync-options.js';
-import type { ReadingSources } from './telemetry/readings.js';
+import type { GaugeSources } from './telemetry/gauges.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { sampleInput } from './view/sample.js';
 import { type CallTransaction, callsOn } from './writes/call-transactions.js';
@@ -33,23 +33,23 @@ import { createPush } from './writes/push.js';
 
 const year = 365 * 24 * 60 * 60;
 
-/** What an engine is made with, besides the application's options. */
+/** The parts that an engine needs, besides the application's options. */
 export interface EngineParts<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly telemetry: Telemetry;
   readonly log: Logger;
-  /** If there are any, they say when the upkeep is done. */
-  readonly surroundings?: Surroundings | undefined;
+  /** If set, the engine runs no upkeep in the background; the owner of the resources decides when to run it. */
+  readonly sharedResources?: SharedResources | undefined;
 }
 
-/** What a server does with its database, whoever asks for it and by which path. */
+/** The operations of a server on its database, for any caller and any path. */
 export interface Engine<Context extends UserContext, Tx> {
-  /** Its statements are not traced. */
+  /** The primary. Its statements are not traced. */
   readonly db: Database;
-  readonly gates: Gates;
-  /** Does the work of a call when there is a place for it. */
+  readonly semaphores: Semaphores;
+  /** Runs the work of a call or a push once a permit for writes is free. */
   readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
-  readonly journal: Journal;
+  readonly auditLog: AuditLog;
   readonly pull: PullRoute<Context>;
   readonly read: ReadRoute<Context>;
   readonly push: PushRoute<Context>;
@@ -58,22 +58,22 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
   readonly watches: Watches<Context>;
-  /** As `Sync.disconnect`. */
+  /** Ends everything that is open for a user, on all servers; see `Sync.disconnect`. */
   disconnect(userID: string): Promise<void>;
-  /** What Postgres says about the rows of each view, by its name. */
+  /** The columns of each view's rows, as Postgres describes them, by the view's name. */
   readonly rows: ReadonlyMap<string, DescribedRows>;
-  /** How many streams are open, and how many may be. */
+  /** The budget of open streams. */
   readonly openStreams: Budget;
-  readonly states: Pick<ReadingSources, 'tail' | 'audits' | 'standbys' | 'upkeep'>;
+  readonly states: Pick<GaugeSources, 'notifier' | 'consistencyChecks' | 'standbys' | 'upkeep'>;
   readonly upkeep: Upkeep;
-  /** Rejects with the reason while pulls cannot be answered. */
+  /** Rejects with the reason while the server cannot answer pulls. */
   ready(): Promise<void>;
-  /** Ends the background work, and closes the connections that were opened here. */
+  /** Ends the background work, and closes the connections that the engine opened. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the database, and starts what serves it.
+ * Opens the database, and starts everything that serves it.
  * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
  */
 export async function startEngine<Context extends UserContext, Tx>(
@@ -86,44 +86,51 @@ export async function startEngine<Context extends UserContext, Tx>(
     mapError,
     onRefused,
     pokes = {},
-    window = 100_000,
-    audit = 0,
+    cachedTransactions = 100_000,
+    consistencyChecks = 0,
     reauthenticationSeconds = 60,
   } = options;
-  const { mutators, telemetry, log, surroundings } = parts;
+  const { mutators, telemetry, log, sharedResources } = parts;
   if (!(reauthenticationSeconds > 0)) {
     throw new SetupError('The option `reauthenticationSeconds` must be a positive number.');
   }
-  if (!(audit >= 0 && audit <= 1)) throw new SetupError('The option `audit` must be a number from 0 to 1.');
-  const journal = new Journal(options.journalRetentionSeconds ?? 0);
+  if (!(consistencyChecks >= 0 && consistencyChecks <= 1)) {
+    throw new SetupError('The option `consistencyChecks` must be a number from 0 to 1.');
+  }
+  const auditLog = new AuditLog(options.auditLogRetentionSeconds ?? 0);
   const { intervalMs = 200 } = pokes;
   const shared = {
     views: options.views,
-    audit,
+    consistencyChecks,
     log,
-    window,
-    intervalMs: () => surroundings?.lookIntervalMs(intervalMs) ?? intervalMs,
-    onDisconnect: (userIDs: ReadonlySet<string>) => endListeners(userIDs),
+    cachedTransactions,
+    intervalMs: () => sharedResources?.pollIntervalMs(intervalMs) ?? intervalMs,
+    onDisconnect: (userIDs: ReadonlySet<string>) => endSubscriptions(userIDs),
     onPoke: () => telemetry.count('tidemark.poke.sent'),
-    onTold: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
+    onPokeDelay: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
   };
-  const databases = await openDatabases(options, { shared, journal, telemetry, stock: surroundings?.stock });
-  const { pool, primary, sources, rows } = databases;
-  const { db, gates } = primary;
-  const openStreams = streamBudget(pokes, surroundings?.within.streams);
-  const listen: Listen<Context> = (ctx, clients, poke) => sources.listen(ctx, clients, poke);
+  const databases = await openDatabases(options, {
+    shared,
+    auditLog,
+    telemetry,
+    connectionBudget: sharedResources?.connectionBudget,
+  });
+  const { pool, primary, replicaRouter, rows } = databases;
+  const { db, semaphores } = primary;
+  const openStreams = streamBudget(pokes, sharedResources?.parentBudgets.streams);
+  const listen: Subscribe<Context> = (ctx, clients, poke) => replicaRouter.subscribe(ctx, clients, poke);
   const authenticateMs = reauthenticationSeconds * 1000;
   const streams = new PokeStreams(listen, openStreams, authenticateMs);
-  const hooks = new PokeHooks({ listen, budget: openStreams, log });
+  const hooks = new PokeHooks({ subscribe: listen, budget: openStreams, log });
   const watches = new Watches<Context>(
-    (ctx, { part, ...input }, poke) => sources.listen(ctx, { ...input, clientGroupID: noGroup }, poke, part),
+    (ctx, { part, ...input }, poke) => replicaRouter.subscribe(ctx, { ...input, clientGroupID: noGroup }, poke, part),
     openStreams,
     authenticateMs,
   );
-  const endListeners = (userIDs: ReadonlySet<string>) => {
-    for (const held of [streams, hooks, watches]) held.disconnect(userIDs);
+  const endSubscriptions = (userIDs: ReadonlySet<string>) => {
+    for (const subscriptions of [streams, hooks, watches]) subscriptions.disconnect(userIDs);
   };
-  const pull = pullRoute<Context>((request, caller) => sources.pull(request, caller), schemaVersions);
+  const pull = pullRoute<Context>((request, caller) => replicaRouter.pull(request, caller), schemaVersions);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({
     db,
@@ -131,12 +138,12 @@ export async function startEngine<Context extends UserContext, Tx>(
     mutators,
     schemaVersions,
     separateTransactions,
-    journal,
+    auditLog,
     mapError,
     onRefused,
   });
   const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
-    gates.writes.run(context.userID, work, signal);
+    semaphores.writes.run(context.userID, work, signal);
   const push: PushRoute<Context> = options.forward
     ? createForward(options.forward)
     : (request, caller) => admit(caller, () => applyPush(request, caller));
@@ -145,49 +152,49 @@ export async function startEngine<Context extends UserContext, Tx>(
   const upkeep = new Upkeep({
     db,
     log,
-    seen,
-    journal,
-    retentionSeconds: options.retentionSeconds ?? usualRetention.seconds,
-    retentionBytes: options.retentionBytes ?? usualRetention.bytes,
+    seenGroups: seen,
+    auditLog,
+    retentionSeconds: options.retentionSeconds ?? defaultRetention.seconds,
+    retentionBytes: options.retentionBytes ?? defaultRetention.bytes,
     clientRetentionSeconds: options.clientRetentionSeconds ?? year,
   });
-  const endUpkeep = surroundings ? () => {} : upkeep.start();
+  const endUpkeep = sharedResources ? () => {} : upkeep.start();
   return {
     db: pool,
-    gates,
+    semaphores,
     admit,
-    journal,
+    auditLog,
     pull(request, caller) {
       if (request.cookie !== null) seen.note(request.clientGroupID);
       const version = schemaVersions?.includes(request.schemaVersion) ? request.schemaVersion : 'other';
       telemetry.count('tidemark.pull.requests', { version });
       return pull(request, caller);
     },
-    read: (request, caller) => sources.read(request, caller),
+    read: (request, caller) => replicaRouter.read(request, caller),
     push(request, ...rest) {
       seen.note(request.clientGroupID);
-      // Even if a push failed, some of its mutations may have been committed.
-      return push(request, ...rest).finally(() => sources.nudge());
+      // Even if a push fails, some of its mutations may have committed.
+      return push(request, ...rest).finally(() => replicaRouter.wake());
     },
-    transact: (...args) => transact(...args).finally(() => sources.nudge()),
+    transact: (...args) => transact(...args).finally(() => replicaRouter.wake()),
     streams,
     hooks,
     watches,
     async disconnect(userID) {
       if (!isUserID(userID)) throw new TypeError('The userID must be one that `authenticate` may return');
-      endListeners(new Set([userID]));
+      endSubscriptions(new Set([userID]));
       await recordDisconnect(db, userID);
     },
     rows,
     openStreams,
     states: {
-      tail: () => sources.tail(),
-      audits: () => sources.audits(),
-      standbys: () => sources.standbys(),
+      notifier: () => replicaRouter.notifierState(),
+      consistencyChecks: () => replicaRouter.consistencyState(),
+      standbys: () => replicaRouter.standbys(),
       upkeep: () => upkeep.state(),
     },
     upkeep,
-    ready: () => sources.ready(sampleInput(options)),
+    ready: () => replicaRouter.ready(sampleInput(options)),
     async close() {
       endUpkeep();
       streams.close();

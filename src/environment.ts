@@ -12,13 +12,13 @@ export interface OpenedDatabase {
   readonly url: string;
   /** The connection strings of its standbys, for `readDatabase`. */
   readonly readURLs: readonly string[];
-  /** Whether it is the embedded Postgres from npm, started by `openDatabase`. */
+  /** True for the embedded Postgres from npm, which `openDatabase` starts. */
   readonly embedded: boolean;
   /** The file with the password of an embedded database. */
   readonly connectionFile?: string | undefined;
-  /** Resolves with the reason if an embedded database has ended and cannot be started again. */
+  /** Resolves with the reason if an embedded database has ended and cannot be restarted. */
   readonly lost: Promise<Error>;
-  /** Stops an embedded database. Does nothing to the database of `DATABASE_URL`. */
+  /** Stops an embedded database. Has no effect on the database in `DATABASE_URL`. */
   close(): Promise<void>;
 }
 
@@ -26,19 +26,19 @@ export interface OpenedDatabase {
 export interface OpenDatabaseOptions {
   /** The folder of the embedded database, unless `TIDEMARK_DATA` names one. Default `.tidemark`. */
   readonly directory?: string | undefined;
-  /** How long to wait while the database of `DATABASE_URL` cannot be reached, in milliseconds. Default 30,000. */
+  /** Milliseconds to wait for the database in `DATABASE_URL` while it is unreachable. Default 30,000. */
   readonly waitMs?: number | undefined;
   /** Logs each notable event. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
-/** The folder of the embedded database: `TIDEMARK_DATA`, or else the given one. Default `.tidemark`. */
+/** Returns the folder of the embedded database: `TIDEMARK_DATA`, or else `otherwise`. */
 export function dataDirectory(otherwise = '.tidemark'): string {
   return variable('TIDEMARK_DATA') ?? otherwise;
 }
 
 /**
- * The connection string in `DATABASE_URL`; undefined if it is not set.
+ * Returns the connection string in `DATABASE_URL`; undefined if it is not set.
  * @throws SetupError if `DATABASE_URL` is not a connection string.
  */
 export function databaseURL(): string | undefined {
@@ -47,7 +47,7 @@ export function databaseURL(): string | undefined {
   return url;
 }
 
-/** The connection strings in `DATABASE_READ_URL`, separated by commas or spaces. */
+/** Splits `DATABASE_READ_URL` at commas and spaces into connection strings. */
 function readURLs(): readonly string[] {
   const urls =
     variable('DATABASE_READ_URL')
@@ -57,7 +57,7 @@ function readURLs(): readonly string[] {
   return urls;
 }
 
-/** @throws SetupError if it is no connection string. The message does not repeat it: it holds a password. */
+/** @throws SetupError if `url` is not a connection string. The message omits it, because it contains a password. */
 function checkURL(name: string, url: string): void {
   if (/^(postgres(ql)?|socket):/.test(url)) return;
   throw new SetupError(
@@ -66,10 +66,10 @@ function checkURL(name: string, url: string): void {
 }
 
 /**
- * Returns the Postgres of `DATABASE_URL`, as soon as it accepts connections. If that is not set, starts an embedded
- * Postgres.
- * @throws SetupError if `DATABASE_URL` or `DATABASE_READ_URL` has no connection string, or the embedded database cannot
- * start; and the driver's error if there is no connection: at once if the password is wrong or the database does not exist.
+ * Returns the Postgres in `DATABASE_URL`, as soon as it accepts connections. If the variable is not set, starts an
+ * embedded Postgres.
+ * @throws SetupError if `DATABASE_URL` or `DATABASE_READ_URL` is not usable, or the embedded database cannot start; the
+ * driver's error if it cannot connect, immediately if the password is wrong or the database does not exist
  */
 export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<OpenedDatabase> {
   const url = databaseURL();
@@ -90,8 +90,8 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<O
 }
 
 /**
- * What to print about an embedded database: its connection string. Without the password unless it is printed to a
- * terminal: other output is often kept in logs, which more people read.
+ * Returns the connection string of an embedded database, for printing. Omits the password unless the output is a
+ * terminal, because other output often ends up in logs, which more people read.
  */
 export function describeEmbedded({ url, connectionFile }: OpenedDatabase, isTerminal: boolean): string {
   if (isTerminal) return url;
@@ -100,10 +100,10 @@ export function describeEmbedded({ url, connectionFile }: OpenedDatabase, isTerm
 }
 
 /**
- * Where to forward pushes: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Undefined if `SYNC_MUTATE_URL` is
- * not set: this server then applies pushes itself.
- * @throws SetupError if the address is not an HTTP URL or holds a user name or a password, or if the key cannot be sent
- * in a header.
+ * Returns where to forward pushes: `SYNC_MUTATE_URL`, with the key in `SYNC_MUTATE_API_KEY`. Returns undefined if
+ * `SYNC_MUTATE_URL` is not set; this server then applies pushes itself.
+ * @throws SetupError if the URL is not an HTTP URL or contains a user name or password, or if a header cannot carry the
+ * key.
  */
 export function forwardFromEnvironment(): ForwardOptions | undefined {
   const url = variable('SYNC_MUTATE_URL');
@@ -122,7 +122,7 @@ export function forwardFromEnvironment(): ForwardOptions | undefined {
   return { url, apiKey };
 }
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export interface ListenAddress {
   /** The port; 0 takes any free one. */
   readonly port: number;
@@ -131,7 +131,7 @@ export interface ListenAddress {
 }
 
 /**
- * Where to listen: `PORT` (default 3000) and `HOST` (default: `defaultHost`, or else all addresses).
+ * Returns the address to listen on: `PORT` (default 3000) and `HOST` (default: `defaultHost`, or else all addresses).
  * @throws SetupError if `PORT` is not a port number.
  */
 export function addressFromEnvironment(defaultHost?: string): ListenAddress {
@@ -146,7 +146,7 @@ export function addressFromEnvironment(defaultHost?: string): ListenAddress {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /**
- * A logger that writes JSON lines to standard output, from the level in `LOG_LEVEL` upwards.
+ * Returns a logger that writes JSON lines to standard output, from the level in `LOG_LEVEL` upwards.
  * @param defaultLevel the level if `LOG_LEVEL` is not set; default `info`
  * @throws SetupError if there is no such level.
  */

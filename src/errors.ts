@@ -1,9 +1,9 @@
 /**
- * The error catalogue. Every way in which a request can fail has a code here; `docs/errors.md` lists the same codes.
+ * The error catalogue. It has a code for every way in which a request can fail; `docs/errors.md` lists the same codes.
  * Imports nothing.
  */
 
-/** What the catalogue says about a code. */
+/** The catalogue's entry for a code. */
 export interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
@@ -40,15 +40,15 @@ export type ProblemCode =
 
 /** The catalogue: the HTTP status and the title of each code. */
 export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
-  /** The body is not JSON, or not a request of the expected shape. */
+  /** The body is not JSON, or not a valid request. */
   'malformed-request': { status: 400, title: 'The request is malformed' },
   /** A call names no mutator. */
   'mutator-name-missing': { status: 400, title: 'A mutator name is required' },
   /** A mutator refused a call on purpose, with a `MutatorError`, which may set another status. */
   'mutator-error': { status: 400, title: 'The mutator refused the call' },
-  /** `authenticate` did not accept the request. */
+  /** `authenticate` rejected the request. */
   unauthenticated: { status: 401, title: 'Authentication is required' },
-  /** The caller may not do this: the client group, or a client in it, belongs to another user or another group. */
+  /** The caller is not allowed to do this: the client group, or a client in it, belongs to another user or group. */
   forbidden: { status: 403, title: 'This is not allowed' },
   /** No route has this path. */
   'not-found': { status: 404, title: 'There is nothing at this path' },
@@ -62,7 +62,7 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   /** A mutation arrived before the one that precedes it. */
   'mutation-gap': { status: 409, title: 'A mutation is missing before this one' },
-  /** What a mutator wrote violates a constraint because of other rows: a value is taken, or a row is referred to. */
+  /** A mutator's write violates a constraint because of other rows: a value is taken, or a row is still referenced. */
   conflict: { status: 409, title: 'The call conflicts with other data' },
   /** A call with the same `Idempotency-Key` is still running. */
   'idempotency-key-in-flight': { status: 409, title: 'The first call with this key is still running', retryAfter: 1 },
@@ -70,11 +70,11 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'body-too-large': { status: 413, title: 'The request body is too large' },
   /** The body is not declared as `application/json`. */
   'unsupported-media-type': { status: 415, title: 'The content type must be application/json' },
-  /** The mutator's validator did not accept the args; `issues` says where and why. */
+  /** The mutator's validator rejected the args; `issues` says where and why. */
   'invalid-args': { status: 422, title: 'The arguments are not valid' },
-  /** The database does not accept a value that a mutator wrote. */
+  /** The database rejected a value that a mutator wrote. */
   'invalid-values': { status: 422, title: 'The database does not accept the values' },
-  /** The `Idempotency-Key` has been used for a call of another mutator, or with other args. */
+  /** The `Idempotency-Key` was used for a call of another mutator, or with other args. */
   'idempotency-key-reused': { status: 422, title: 'This key was used for another call' },
   /** More requests than are allowed. Retry after the time in `Retry-After`. */
   'too-many-requests': { status: 429, title: 'There are too many requests', retryAfter: 1 },
@@ -82,16 +82,16 @@ export const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   internal: { status: 500, title: 'The server failed' },
   /** The request names a client that has applied mutations, but the server has no record of it. */
   'client-record-lost': { status: 500, title: "The server has lost this client's record" },
-  /** The endpoint that pushes are forwarded to could not be reached, or failed. */
+  /** The endpoint that receives forwarded pushes is unreachable, or failed. */
   'mutate-endpoint-failed': { status: 502, title: 'The mutate endpoint failed' },
   /** The database cannot serve the request now. Retry after the time in `Retry-After`. */
   unavailable: { status: 503, title: 'The service is temporarily unavailable', retryAfter: 1 },
-  /** The endpoint that pushes are forwarded to did not answer in time. */
+  /** The endpoint that receives forwarded pushes did not answer in time. */
   'mutate-endpoint-timeout': { status: 504, title: 'The mutate endpoint did not answer in time' },
 };
 
 /**
- * The `type` member of an error response, which identifies the code.
+ * Returns the `type` member of an error response, which identifies the code.
  * @see https://www.rfc-editor.org/rfc/rfc9457
  */
 export function problemType(code: ProblemCode): string {
@@ -100,9 +100,9 @@ export function problemType(code: ProblemCode): string {
 
 /** The options of `Problem`. */
 export interface ProblemOptions {
-  /** What went wrong, for the log. Never sent to the caller. */
+  /** The underlying error, for the log. Never sent to the caller. */
   readonly cause?: unknown;
-  /** Extra response headers, for example `Allow`. `Retry-After` is set if the catalogue has it. Default: none. */
+  /** Extra response headers, for example `Allow`. `Retry-After` comes from the catalogue. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The HTTP status. Default: the catalogue's. */
   readonly status?: number | undefined;
@@ -110,7 +110,7 @@ export interface ProblemOptions {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A failure with an HTTP status. `detail` is sent to the caller: it must hold no SQL, no stack and nobody's data. */
+/** A failure with an HTTP status. Callers receive `detail`, so it must not contain SQL, a stack or users' data. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
@@ -128,7 +128,7 @@ export class Problem extends Error {
   }
 }
 
-/** Statuses that clients and proxies understand as being about the connection: they may send the request again. */
+/** Statuses that clients and proxies take for a problem with the connection: they may send the request again. */
 const statusesOfConnections: readonly number[] = [407, 408, 421];
 
 /** The options of `MutatorError`. */
@@ -137,13 +137,13 @@ export interface MutatorErrorOptions {
   readonly status?: number | undefined;
   /** A JSON value for the caller. Default: none. */
   readonly details?: unknown;
-  /** What went wrong. Never sent to the caller. */
+  /** The underlying error. Never sent to the caller. */
   readonly cause?: unknown;
 }
 
 /**
- * A mutator throws this to refuse a call on purpose: everything that the call wrote is rolled back. A REST caller is
- * sent the message and the details; a sync client's mutation is skipped.
+ * A mutator throws this to refuse a call on purpose. The server rolls back everything that the call wrote. A REST
+ * caller receives the message and the details; a sync client's mutation is skipped.
  */
 export class MutatorError extends Error {
   override readonly name = 'MutatorError';
@@ -162,13 +162,13 @@ export class MutatorError extends Error {
 }
 
 /**
- * Says what an application's own errors mean: returns the refusal that the caller is to be sent, or undefined for the
- * usual meaning. It is given what a mutator has thrown, or what the database has when the mutator's transaction was
- * committed. It may be called more than once for a call.
+ * Maps an application's own errors: returns the refusal to send to the caller, or undefined for the default treatment.
+ * The argument is the error that a mutator threw, or that the database reported when the mutator's transaction
+ * committed. The server may call this more than once for a call.
  */
 export type MapError = (error: unknown) => MutatorError | Problem | undefined;
 
-/** Something is set up wrongly, for example the database or a view. The message says what is wrong and what to do. */
+/** An error in the setup, for example of the database or a view. The message says what is wrong and what to do. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

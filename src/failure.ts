@@ -1,10 +1,10 @@
-/** Explains to whoever started a program why it failed. */
+/** Explains a program's failure to the person who started it. */
 import { codeOf, isTransient } from './db/sqlstate.js';
 
-/** The text to print for a failure: a sentence if the user can fix the cause, and otherwise the stack. */
+/** Returns the text to print for a failure: a sentence if the user can fix the cause, otherwise the stack. */
 export function explainFailure(thrown: unknown): string {
   if (!(thrown instanceof Error)) return `Failed: ${String(thrown)}`;
-  // By name: the configuration file may have loaded another copy of this library.
+  // Not by `instanceof`: the configuration file may have loaded another copy of this library.
   if (thrown.name === 'SetupError') return thrown.message;
   const code = codeOf(thrown);
   if (code === 'EADDRINUSE') return `${thrown.message}. Stop the program that uses it, or set PORT to another port.`;
@@ -15,7 +15,7 @@ export function explainFailure(thrown: unknown): string {
   return thrown.stack ?? thrown.message;
 }
 
-/** Node's error for a host with several addresses has an empty message: the messages are in its parts. */
+/** Returns an error's message. Node's error for a host with several addresses has its messages in its parts. */
 function reasonOf(error: Error): string {
   const parts = error instanceof AggregateError ? error.errors : [error];
   return parts.map((part: unknown) => (part instanceof Error ? part.message : String(part))).join('; ');

@@ -45,7 +45,7 @@ export { type CreateRestOptions, createRest, type Rest, type RestOptions } from 
 export { createSync, type Sync } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { PokesOptions, SyncOptions, TimeoutOptions } from './sync-options.js';
-export type { OpenedTenant, TenantOptions, TenantsOptions } from './tenants/options.js';
+export type { TenantConfig, TenantOptions, TenantsOptions } from './tenants/options.js';
 export { createTenants, defineTenants, type Tenants } from './tenants.js';
 export {
   type DefineView,

@@ -2,9 +2,9 @@ import type { UserContext } from './context.js';
 import type { Sync } from './server.js';
 
 /**
- * A sync that starts at its first use: for hosts that load the application's modules before it serves, as when they are
- * built, or whose modules cannot wait. Everything but `drain` and `close` starts it, and rejects with what `start`
- * throws; the next use then tries again.
+ * Returns a sync that starts at its first use. For hosts that load the application's modules before it serves, for
+ * example during a build, or whose modules cannot use top-level `await`. All methods but `drain` and `close` start the
+ * sync. If `start` throws, they reject with its error, and the next use tries again.
  *
  * @param start usually calls `createSync`
  */
@@ -34,12 +34,12 @@ export function lazySync<Context extends UserContext = UserContext>(
     ready: async () => (await started()).ready(),
     drain() {
       isStopping = true;
-      // One that could not start has nothing to drain.
+      // A sync that failed to start has nothing to drain.
       starting?.then((sync) => sync.drain()).catch(() => {});
     },
     async close() {
       isStopping = true;
-      // One that could not start holds nothing.
+      // A sync that failed to start has nothing to close.
       const sync = await starting?.catch(() => undefined);
       await sync?.close();
     },

@@ -1,6 +1,6 @@
 import { destination, pino } from 'pino';
 
-/** Where log lines go. A pino logger has these methods. */
+/** Receives log lines. A pino logger has these methods. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -9,11 +9,11 @@ export interface Logger {
 }
 
 /**
- * The application's logger, or else JSON on standard output. If the application's logger throws, the line goes to
- * standard error: no request and no recovery fails because it cannot be logged.
+ * Returns the application's logger, or else one that writes JSON to standard output. If the application's logger
+ * throws, the line goes to standard error, so that no request and no recovery fails because of the log.
  */
-export function resolveLogger(given: Logger | undefined): Logger {
-  return given ? new GuardedLogger(given) : jsonLog();
+export function resolveLogger(logger: Logger | undefined): Logger {
+  return logger ? new GuardedLogger(logger) : jsonLog();
 }
 
 class GuardedLogger implements Logger {
@@ -48,12 +48,12 @@ class GuardedLogger implements Logger {
   }
 }
 
-/** A logger that adds these fields to every line. */
+/** Returns a logger that adds these fields to every line. */
 export function withFields(log: Logger, added: object): Logger {
   return new LoggerWithFields(log, added);
 }
 
-/** There is one for each request: methods that are not made anew each time. */
+/** A class, because each request creates one: the methods are on the prototype. */
 class LoggerWithFields implements Logger {
   readonly #log: Logger;
   readonly #added: object;
@@ -79,13 +79,13 @@ class LoggerWithFields implements Logger {
     this.#log.error(this.#with(fields), message);
   }
 
-  /** For an object literal that begins with spread properties, V8 may make a hidden class each time: half a kilobyte that lasts. */
+  /** For a literal that begins with a spread, V8 may create a hidden class each time, and keeps its half kilobyte. */
   #with(fields: object): object {
     return Object.assign({}, this.#added, fields);
   }
 }
 
-/** A logger that writes JSON lines to standard output. */
+/** Returns a logger that writes JSON lines to standard output. */
 export function jsonLog(level = 'info'): Logger {
   standardOutput ??= new StandardOutput();
   return pino({ name: 'tidemark', level }, standardOutput);
@@ -93,10 +93,10 @@ export function jsonLog(level = 'info'): Logger {
 
 let standardOutput: StandardOutput | undefined;
 
-/** So much is written to a pipe as a whole, even if several processes write to it. */
+/** The system writes up to this many bytes to a pipe atomically, even if several processes write to it. */
 const pipeBytes = 4_096;
 
-/** Writes the lines of one turn of the event loop together: many requests may be answered in one. */
+/** Writes the lines of one turn of the event loop together, because one turn may answer many requests. */
 class StandardOutput {
   readonly #output = destination({ dest: 1, sync: true });
   #lines = '';
@@ -121,18 +121,18 @@ class StandardOutput {
   }
 }
 
-const MAX_CAUSES = 8;
-const MAX_TEXT_LENGTH = 8_192;
+const maxCauses = 8;
+const maxTextLength = 8_192;
 
-/** What is copied from an error. Not Postgres's `detail`, `where` and `internalQuery`: they quote rows. */
+/** The properties copied from an error. Omits Postgres's `detail`, `where` and `internalQuery`, which quote rows. */
 const errorKeys = ['name', 'message', 'stack', 'code', 'schema', 'table', 'column', 'constraint', 'routine'] as const;
 
 /**
- * Describes what was thrown as a plain object that is safe to log: without cycles and getters, and bounded in size.
+ * Describes a thrown value as a plain object that is safe to log: without cycles and getters, and of limited size.
  * Never throws.
  */
 export function describeError(thrown: unknown): object {
-  return describe(thrown, MAX_CAUSES);
+  return describe(thrown, maxCauses);
 }
 
 function describe(thrown: unknown, causesLeft: number): object {
@@ -148,15 +148,15 @@ function describe(thrown: unknown, causesLeft: number): object {
   return Object.keys(described).length > 0 ? described : { thrown: textOf(thrown) };
 }
 
-/** Postgres's class 22: its messages quote the value that it could not take. */
+/** Postgres's error class 22, data exceptions. Their messages quote the rejected value. */
 const dataException = /^22[0-9A-Z]{3}$/;
 
-/** Takes what is quoted out of the message. A value may have quotes in it, too. */
+/** Removes the quoted value from the message, up to the last quote: the value itself may contain quotes. */
 function withholdValue(described: Record<string, unknown>): void {
   const message = String(described.message);
-  const told = message.replace(/".*"/s, '"…"');
-  described.message = told;
-  if (typeof described.stack === 'string') described.stack = described.stack.replace(message, () => told);
+  const redacted = message.replace(/".*"/s, '"…"');
+  described.message = redacted;
+  if (typeof described.stack === 'string') described.stack = described.stack.replace(message, () => redacted);
 }
 
 function read(object: object, key: string): unknown {
@@ -169,7 +169,7 @@ function read(object: object, key: string): unknown {
 
 function textOf(value: unknown): string {
   try {
-    return String(value).slice(0, MAX_TEXT_LENGTH);
+    return String(value).slice(0, maxTextLength);
   } catch {
     return 'a value that cannot be shown';
   }

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { openPool } from './db/pg.js';
-import { findRefusals } from './installation/check-refusals.js';
-import { readAtMoment } from './installation/installation.js';
-import { RecordedLayouts } from './installation/layouts/recorded-layouts.js';
-import { captureTables, dropSchema, migrateSchema } from './installation/migrate.js';
 import { type Logger, resolveLogger } from './log.js';
+import { findRefusals } from './schema/check-refusals.js';
+import { captureTables, dropSchema, migrateSchema } from './schema/migrate.js';
+import { RowFormatLog } from './schema/row-formats/row-format-log.js';
+import { readSchemaWithPoint } from './schema/schema-state.js';
 import type { PokesOptions } from './sync-options.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
@@ -18,11 +18,11 @@ export interface UninstallOptions {
 
 /** The options of `migrate`. */
 export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions<Context> {
-  /** The client views by name. The role must own the tables that they read. */
+  /** The client views by name. The database role must own the tables that they read. */
   readonly views: Views<Context>;
   /**
-   * With `notify`, Postgres notifies the servers of each commit: servers poke clients sooner about writes that others
-   * made, but commits become slower. Default: no notifications.
+   * With `notify`, Postgres notifies the servers of each commit. They then poke clients sooner about writes made
+   * elsewhere, but commits become slower. Default: no notifications.
    */
   readonly pokes?: Pick<PokesOptions, 'notify'> | undefined;
   /** Logs each step. Default: JSON on standard output. */
@@ -31,7 +31,7 @@ export interface MigrateOptions<Context> extends UninstallOptions, SampleOptions
 
 /**
  * Installs or upgrades Tidemark's schema, and the change capture of every table that the views read. Safe to run
- * repeatedly, and from several places at once.
+ * repeatedly and concurrently.
  * @throws SetupError if a view cannot be served, the schema is newer than this code, or a lock is held for too long.
  */
 export async function migrate<Context>(options: MigrateOptions<Context>): Promise<void> {
@@ -40,22 +40,22 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
   const progress = (message: string) => log.info({}, message);
   const db = openPool(database);
   try {
-    const bound = await new ClientViews(db, views).bind(sampleInput(options), '');
+    const resolved = await new ClientViews(db, views).resolve(sampleInput(options), '');
     await migrateSchema(db, { notify: pokes?.notify ?? false, progress });
-    const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
+    const tables = new Map(resolved.flatMap((view) => view.tables).map((table) => [table.oid, table]));
     const refusals = await findRefusals(db);
     const all = [...tables.set(refusals.oid, refusals).values()];
     await captureTables(db, all, progress);
-    const { installation, moment } = await readAtMoment(db, all);
-    await new RecordedLayouts(db).follow(installation.tables, moment);
+    const { schemaState, readPoint } = await readSchemaWithPoint(db, all);
+    await new RowFormatLog(db).recordChanges(schemaState.tables, readPoint);
   } finally {
     await db.close();
   }
 }
 
 /**
- * Removes Tidemark from a database: its schema, with all its records of clients, and every capture trigger. The
- * application's tables stay as they are.
+ * Removes Tidemark from a database: its schema, including all records of clients, and every capture trigger. The
+ * application's tables stay unchanged.
  */
 export async function uninstall({ database }: UninstallOptions): Promise<void> {
   const db = openPool(database);

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { type Logger, resolveLogger } from './log.js';
-import { type Service, Serving, startListening, usualDrainDelayMs } from './serving.js';
+import { defaultDrainDelayMs, type Service, Serving, startListening } from './serving.js';
 import { stopOnSignals } from './signals.js';
 
 export {
@@ -24,39 +24,39 @@ export interface ListenOptions {
   readonly port?: number | undefined;
   /** The address to listen on. Default: all addresses. */
   readonly hostname?: string | undefined;
-  /** Milliseconds that running requests have to finish when the server stops. The rest is cut off. Default 8,000. */
+  /** Milliseconds that running requests have to finish before a stopping server cuts them off. Default 8,000. */
   readonly drainMs?: number | undefined;
   /**
-   * Milliseconds for which the server still accepts connections after SIGTERM, while `/readyz` returns 503: load
-   * balancers then send the requests elsewhere. Default 1,000.
+   * Milliseconds for which the server still accepts connections after SIGTERM, while `/readyz` returns 503, so that
+   * load balancers send requests elsewhere. Default 1,000.
    */
   readonly drainDelayMs?: number | undefined;
   /**
-   * Stop on SIGTERM and SIGINT, then end the process: with status 0 if everything ended in time, otherwise with 1. A
-   * second signal ends it at once. If npm runs the process, it also stops when npm is told to. Default true.
+   * Stop on SIGTERM and SIGINT, then exit: with status 0 if everything ended in time, otherwise with 1. A second signal
+   * exits immediately. If npm runs the process, it also stops when npm receives SIGTERM. Default true.
    */
   readonly signals?: boolean | undefined;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   /** The server's URL, without a trailing slash. */
   readonly url: string;
-  /** Node's server, for what else its port serves, such as WebSockets. They are cut off when it stops. */
+  /** Node's server, for other protocols on its port, such as WebSockets. Stopping cuts them off. */
   readonly server: Server;
   /**
-   * Stops accepting requests, lets the running ones finish for `drainMs`, then closes the service for ten seconds at
-   * most. Further calls wait for the first.
+   * Stops accepting requests, waits up to `drainMs` for the running ones, then up to ten seconds for the service to
+   * close. Further calls wait for the first.
    */
   close(): Promise<void>;
 }
 
 /**
- * Serves on Node's HTTP server. Resolves once it is listening, and rejects if it cannot listen, for example with
+ * Serves requests with Node's HTTP server. Resolves once the server listens, and rejects if it cannot, for example with
  * `EADDRINUSE`.
  */
 export async function listen(service: Service, options: ListenOptions): Promise<Listening> {
-  const { port = 3000, hostname, drainMs, drainDelayMs = usualDrainDelayMs, signals = true } = options;
+  const { port = 3000, hostname, drainMs, drainDelayMs = defaultDrainDelayMs, signals = true } = options;
   const log = resolveLogger(options.log);
   const serving = new Serving(service, { log, drainMs });
   const { server } = serving;

@@ -1,11 +1,11 @@
-/** A stream of pokes on which nothing comes any more, with the clock in the test's hands. */
+/** Streams of pokes that fall silent, tested with fake timers. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectPokes } from './poke.js';
 
 interface Attempt {
   readonly signal: AbortSignal;
   readonly credentials: RequestCredentials;
-  say(text: string): void;
+  send(text: string): void;
 }
 
 const rep = {
@@ -25,14 +25,14 @@ beforeEach(async () => {
   vi.stubGlobal('fetch', async (_: string, { signal, credentials }: Attempt) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        attempts.push({ signal, credentials, say: (text) => controller.enqueue(Buffer.from(text)) });
+        attempts.push({ signal, credentials, send: (text) => controller.enqueue(Buffer.from(text)) });
         signal.addEventListener('abort', () => controller.error(signal.reason));
       },
     });
     return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
   });
   stop = connectPokes(rep);
-  await settle();
+  await flush();
 });
 
 afterEach(() => {
@@ -41,36 +41,36 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets everything go on that waits for nothing. */
-async function settle(): Promise<void> {
+/** Runs all pending work that does not wait for a timer. */
+async function flush(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function pass(seconds: number): Promise<void> {
   vi.advanceTimersByTime(1_000 * seconds);
-  await settle();
+  await flush();
 }
 
-it('is kept as long as something comes, be it nothing to pull for', async () => {
+it('keeps a stream open while anything arrives, even only comments', async () => {
   for (let i = 0; i < 20; i++) {
     await pass(15);
-    attempts[0]!.say(':\n\n');
-    await settle();
+    attempts[0]!.send(':\n\n');
+    await flush();
   }
   expect(attempts).toHaveLength(1);
   expect(attempts[0]!.signal.aborted).toBe(false);
 });
 
-it('is given up after 40 seconds without a beginning', async () => {
+it('aborts a stream that has not begun after 40 seconds', async () => {
   await pass(39);
   expect(attempts[0]!.signal.aborted).toBe(false);
   await pass(2);
   expect(attempts[0]!.signal.aborted).toBe(true);
 });
 
-it('is given up after 40 seconds of silence, and another one is opened', async () => {
-  attempts[0]!.say('retry: 1000\n\ndata: poke\n\n');
-  await settle();
+it('replaces a stream after 40 seconds of silence', async () => {
+  attempts[0]!.send('retry: 1000\n\ndata: poke\n\n');
+  await flush();
   await pass(39);
   expect(attempts[0]!.signal.aborted).toBe(false);
   await pass(2);
@@ -80,10 +80,10 @@ it('is given up after 40 seconds of silence, and another one is opened', async (
   expect(pull).toHaveBeenCalledOnce();
 });
 
-it('is asked for with the credentials that the application names', async () => {
+it('requests a stream with the credentials mode of the options', async () => {
   expect(attempts[0]!.credentials).toBe('same-origin');
   stop();
   stop = connectPokes(rep, { credentials: 'include' });
-  await settle();
+  await flush();
   expect(attempts[1]!.credentials).toBe('include');
 });

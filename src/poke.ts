@@ -1,14 +1,14 @@
 /** For the browser: pulls when the server pokes. Imports nothing. */
 
-/** What `connectPokes` needs of a client. A `Replicache` has all of it. */
+/** The part of a client that `connectPokes` needs. A `Replicache` instance has it. */
 export interface PokeTarget {
   readonly clientGroupID: Promise<string>;
   readonly profileID: Promise<string>;
-  /** The schema that the client was built for. */
+  /** The schema version that the client was built for. */
   readonly schemaVersion: string;
-  /** Sent as the `Authorization` header, unless it is empty. */
+  /** The value of the `Authorization` header; empty for no header. */
   readonly auth?: string | undefined;
-  /** Pulls, with `now` without a delay. */
+  /** Pulls; with `now`, without a delay. */
   pull(options?: { readonly now?: boolean }): unknown;
 }
 
@@ -16,50 +16,50 @@ export interface PokeTarget {
 export interface PokeOptions {
   /** The URL of the poke endpoint; it may have a query. Default `/sync/poke`. */
   readonly url?: string | undefined;
-  /** Whether cookies are sent, as `fetch` takes it; to another origin, `include` sends them. Default `same-origin`. */
+  /** The `credentials` option of `fetch`: `include` sends cookies to other origins too. Default `same-origin`. */
   readonly credentials?: RequestCredentials | undefined;
   /**
-   * Learns, once, of a response that says that something is set up wrongly: a status from 400 to 499, other than those
-   * of an expired authorization and of too many requests, or what is no stream of events. It is tried again all the
-   * same. Default: `console.warn`.
+   * Called once for a response that indicates a setup error: a status from 400 to 499, except those for an expired
+   * authorization or too many requests, or a response that is not an event stream. The client still tries again.
+   * Default: `console.warn`.
    */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
 const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
-/** The server sends a heartbeat every 15 seconds: a connection that is silent for this long is dead. */
+const maxRetryMs = 60_000;
+/** The server sends a keep-alive comment every 15 seconds. A connection that is silent for this long is dead. */
 const silenceMs = 40_000;
-/** The longest text that an XMLHttpRequest collects, in UTF-16 units. It keeps all that has come. */
+/** The maximum text that an XMLHttpRequest receives, in UTF-16 units, because it keeps all of it in memory. */
 const maxCollected = 1_000_000;
-/** Statuses that may pass by themselves: the client gets another authorization, or waits. */
-const passing = [401, 408, 425, 429];
+/** Transient statuses: the client renews its authorization, or waits. */
+const transientStatuses = [401, 408, 425, 429];
 
 /**
- * Pulls whenever the server pokes, as long as the page is visible, and once each time the connection or the page comes
- * back. The tabs of a client group share one connection: over HTTP/1.1, browsers allow six per server.
+ * Pulls whenever the server pokes while the page is visible, and once each time the connection is restored or the page
+ * becomes visible. The tabs of a client group share a connection, as browsers allow six per server over HTTP/1.1.
  *
- * @returns a function that stops it
+ * @returns a function that disconnects
  */
 export function connectPokes(
   rep: PokeTarget,
   { url = '/sync/poke', credentials = 'same-origin', onError = warn }: PokeOptions = {},
 ): () => void {
   const page = globalThis.document;
-  let told = '';
-  const tell = (why: string) => {
-    if (why === told) return;
-    told = why;
+  let lastWarning = '';
+  const warnOnce = (why: string) => {
+    if (why === lastWarning) return;
+    lastWarning = why;
     onError(new Error(`No pokes from ${url}: ${why}. It is tried again`));
   };
   const pull = () => forget(rep.pull({ now: true }));
-  let turn = new AbortController();
+  let controller = new AbortController();
 
   const listen = async ({ signal }: AbortController) => {
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const connect = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, tell };
+    const connect = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, warnOnce };
     const stay = (onPoke: () => void) => stayConnected({ ...connect, onPoke }, signal);
     // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
@@ -76,11 +76,11 @@ export function connectPokes(
     );
   };
   const start = () => {
-    turn.abort();
+    controller.abort();
     if (page?.hidden) return;
-    turn = new AbortController();
-    // It was stopped while it waited for the lock, or the client could not be opened.
-    listen(turn).catch(() => {});
+    controller = new AbortController();
+    // It fails if it is stopped while it waits for the lock, or if the client cannot be opened.
+    listen(controller).catch(() => {});
   };
   const restart = () => {
     start();
@@ -90,7 +90,7 @@ export function connectPokes(
   globalThis.addEventListener?.('online', restart);
   start();
   return () => {
-    turn.abort();
+    controller.abort();
     page?.removeEventListener('visibilitychange', restart);
     globalThis.removeEventListener?.('online', restart);
   };
@@ -100,19 +100,19 @@ function warn({ message }: Error): void {
   console.warn(message);
 }
 
-/** Ignores rejections: a client that is closed rejects its outstanding pulls. */
+/** Ignores rejections: a closed client rejects its outstanding pulls. */
 function forget(pulled: unknown): void {
   Promise.resolve(pulled).catch(() => {});
 }
 
-/** What is connected to, and who learns of what comes. */
+/** The target and the callbacks of a connection. */
 interface Connection {
   readonly rep: PokeTarget;
   readonly url: string;
   readonly credentials: RequestCredentials;
   readonly onPoke: () => void;
-  /** Is told why the server refuses, if that does not pass by itself. */
-  readonly tell: (why: string) => void;
+  /** Called with the reason if the server refuses for a cause that is not transient. */
+  readonly warnOnce: (why: string) => void;
 }
 
 async function stayConnected(connection: Connection, signal: AbortSignal): Promise<void> {
@@ -126,11 +126,11 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
       failures = 0;
     } catch (error) {
       // The connection was lost, silent or refused.
-      retryMs = Math.min(retryMs * 2, longestRetryMs);
+      retryMs = Math.min(retryMs * 2, maxRetryMs);
       failures++;
       if (signal.aborted) return;
-      // A pull has the client renew an expired authorization. If the connection cannot be made again, a pull shows whether
-      // the server can be reached at all.
+      // A pull makes the client renew an expired authorization. After the second failure in a row, a pull shows whether
+      // the server is reachable at all.
       if ((error as { readonly status?: number }).status === 401) forget(connection.rep.pull());
       else if (failures === 2) connection.onPoke();
     }
@@ -140,16 +140,16 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
 
 /**
  * Reads one event stream to its end. Rejects when the connection fails, is refused or stays silent.
- * @param onRetry is told the milliseconds to wait before connecting again, as the server sends them
+ * @param onRetry called with the milliseconds to wait before reconnecting, when the server sends them
  */
 async function readPokes(
-  { rep, url, credentials, onPoke, tell }: Connection,
+  { rep, url, credentials, onPoke, warnOnce }: Connection,
   signal: AbortSignal,
   onRetry: (ms: number) => void,
 ): Promise<void> {
-  const attempt = new AbortController();
-  const abort = () => attempt.abort();
-  signal.addEventListener('abort', abort, { signal: attempt.signal });
+  const streamController = new AbortController();
+  const abort = () => streamController.abort();
+  signal.addEventListener('abort', abort, { signal: streamController.signal });
   let alarm: ReturnType<typeof setTimeout> | undefined;
   const expectMore = () => {
     clearTimeout(alarm);
@@ -157,8 +157,9 @@ async function readPokes(
   };
   const onHead = (status: number, type: string | null) => {
     if (status === 200 && type?.startsWith('text/event-stream')) return;
-    if (status < 500 && !passing.includes(status))
-      tell(status === 200 ? 'it is no stream of events' : `status ${status}`);
+    if (status < 500 && !transientStatuses.includes(status)) {
+      warnOnce(status === 200 ? 'it is no stream of events' : `status ${status}`);
+    }
     throw Object.assign(new Error(), { status });
   };
   let partial = '';
@@ -174,7 +175,7 @@ async function readPokes(
   expectMore();
   try {
     const headers = rep.auth ? { Authorization: rep.auth } : {};
-    await open(url, { headers, credentials, signal: attempt.signal }, onHead, onText);
+    await open(url, { headers, credentials, signal: streamController.signal }, onHead, onText);
   } finally {
     clearTimeout(alarm);
     abort();
@@ -188,8 +189,8 @@ interface StreamRequest {
 }
 
 /**
- * Reads the text of a response as it comes, to its end.
- * @param onHead throws if the response is not what is expected
+ * Reads the text of a response to its end, as it arrives.
+ * @param onHead throws if the response is not as expected
  */
 type ReadText = (
   url: string,
@@ -198,7 +199,7 @@ type ReadText = (
   onText: (text: string) => void,
 ) => Promise<void>;
 
-/** Some environments, such as React Native, do not give a response as a stream. */
+/** Some environments, such as React Native, do not expose a response as a stream. */
 const open: ReadText = (...args) =>
   'body' in (globalThis.Response?.prototype ?? {}) ? readWithFetch(...args) : readWithXHR(...args);
 
@@ -231,7 +232,7 @@ const readWithXHR: ReadText = (url, { headers, credentials, signal }, onHead, on
       }
       if (read > maxCollected) abort();
     };
-    // After an error and an abort, there is no status.
+    // After an error or an abort, there is no status.
     request.onloadend = () => (request.status ? resolve() : reject(new Error()));
     request.open('GET', url);
     request.withCredentials = credentials === 'include';
@@ -249,7 +250,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
-    // A signal that is already aborted fires no event: the pause would keep the lock that the next turn waits for.
+    // An aborted signal fires no event. The pause would then hold the lock that the next connection waits for.
     if (signal.aborted) end();
   });
 }

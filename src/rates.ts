@@ -1,27 +1,24 @@
-/** How the limits of users and of addresses apply to requests. */
+/** Applies the rate limits of users and of addresses to requests. */
 import type { Hooks } from './http/app.js';
-import { counting, isPrivate, networkOf, type RateOptions } from './limits/rates.js';
-import { Rounds } from './limits/rounds.js';
+import { PerTickLimiter } from './limits/per-tick-limiter.js';
+import { createRequestCounter, isPrivate, networkOf, type RateOptions } from './limits/rates.js';
 
 const perUserDefault = 10_000;
 const perAddressDefault = 20_000;
 
-/**
- * Counts the requests of each user together, whatever says who they are. Those that are not refused begin a few at a
- * time.
- */
+/** Counts a user's requests together, however they are authenticated. Starts the accepted ones a few at a time. */
 export function limitUsers({ perUser = perUserDefault }: RateOptions): NonNullable<Hooks['admitUser']> {
-  const count = counting(perUser, 'This user sends too many requests; try again later');
-  const rounds = new Rounds();
+  const count = createRequestCounter(perUser, 'This user sends too many requests; try again later');
+  const perTickLimiter = new PerTickLimiter();
   return async ({ userID }, log) => {
     await count?.(userID, log);
-    await rounds.begin(userID);
+    await perTickLimiter.begin(userID);
   };
 }
 
-/** Counts the requests from each address; undefined if they are not limited. */
+/** Counts the requests from each address. Returns undefined if addresses have no limit. */
 export function limitAddresses({ perAddress = perAddressDefault, address: addressOf }: RateOptions): Hooks['admit'] {
-  const count = counting(perAddress, 'Too many requests come from this address; try again later');
+  const count = createRequestCounter(perAddress, 'Too many requests come from this address; try again later');
   if (!count) return undefined;
   return async ({ request, log }, connected) => {
     const address = addressOf ? addressOf(request) : connected;

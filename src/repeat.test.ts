@@ -4,7 +4,7 @@ import { repeat } from './repeat.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('does the work after each pause, and never while it is still being done', async () => {
+it('starts work after each pause, and never while earlier work is in progress', async () => {
   const ends: (() => void)[] = [];
   const work = vi.fn(() => new Promise<void>((resolve) => ends.push(resolve)));
   const end = repeat(work, 100, () => {});
@@ -22,7 +22,7 @@ it('does the work after each pause, and never while it is still being done', asy
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('does it again after a failure, which it reports', async () => {
+it('reports a failure, and repeats the work', async () => {
   const failed = vi.fn();
   const end = repeat(() => Promise.reject(new Error('no')), 100, failed);
   await vi.advanceTimersByTimeAsync(300);

@@ -1,7 +1,7 @@
 /**
- * Does work again and again, with a pause after each time.
- * @param onFailure called when the work fails; it is done again all the same
- * @returns a function that ends this: the work is not begun again
+ * Runs work repeatedly, with a pause before each run.
+ * @param onFailure called when a run fails, after which the repetition continues
+ * @returns a function that ends the repetition: no further run starts
  */
 export function repeat(work: () => Promise<unknown>, pauseMs: number, onFailure: (error: unknown) => void): () => void {
   let timer: NodeJS.Timeout;

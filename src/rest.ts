@@ -4,7 +4,7 @@ import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
 import type { MapError } from './errors.js';
 import { createApp } from './http/app.js';
-import { type Audience, type Authenticate, admitting, type Caller } from './http/identify.js';
+import { type Authenticate, type Caller, createAdmit, type Visibility } from './http/identify.js';
 import type { Route } from './http/route.js';
 import type { Budget } from './limits/budget.js';
 import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
@@ -14,26 +14,26 @@ import type { Info, SecurityScheme } from './openapi/types.js';
 import type { DescribedView } from './openapi/views.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import type { Journal } from './store/journal.js';
+import type { AuditLog } from './store/audit-log.js';
 import { type CallTransaction, callsThrough } from './writes/call-transactions.js';
 import { Calls } from './writes/calls.js';
 import type { TransactFrom } from './writes/mutate.js';
 
-/** How the REST surface is served. */
+/** The options of the REST surface. */
 export interface RestOptions {
-  /** Who may see the OpenAPI document and the documentation page. `off` serves neither. Default `public`. */
-  readonly discovery?: Audience | 'off' | undefined;
-  /** What the document says about the application. Default: a title and a version. */
+  /** Who can see the OpenAPI document and the documentation page. `off` serves neither. Default `public`. */
+  readonly discovery?: Visibility | 'off' | undefined;
+  /** The document's description of the application. Default: a title and a version. */
   readonly info?: Info | undefined;
-  /** How callers authenticate, for the document. Default: a bearer token. */
+  /** The document's security scheme: how callers authenticate. Default: a bearer token. */
   readonly securityScheme?: SecurityScheme | undefined;
-  /** How long the answer to a call with an `Idempotency-Key` is kept, in seconds. Default: a day. */
+  /** Seconds for which the answer to a call with an `Idempotency-Key` is stored. Default: a day. */
   readonly idempotencyRetentionSeconds?: number | undefined;
 }
 
 /** The options of `createRest`. */
 export interface CreateRestOptions<Context extends UserContext, Tx> extends RestOptions {
-  /** What `defineMutators` returns, from this library or from `@rocicorp/zero`. */
+  /** The result of `defineMutators`, from this library or from `@rocicorp/zero`. */
   readonly mutators: Registry<Tx, Context>;
   /** Validators for mutators that have none of their own, by name. Default: none. */
   readonly validators?: Validators | undefined;
@@ -42,23 +42,23 @@ export interface CreateRestOptions<Context extends UserContext, Tx> extends Rest
    */
   readonly transact: Transact<Tx>;
   /**
-   * Runs a statement in such a transaction and returns its rows. If it is given, calls may carry an `Idempotency-Key`;
-   * run `migrate` on the database first. Default: none.
+   * Runs a statement in such a transaction and returns its rows. If set, calls can carry an `Idempotency-Key`; run
+   * `migrate` on the database first. Default: none.
    */
   readonly query?: ((tx: Tx, text: string, values: readonly unknown[]) => Promise<Iterable<unknown>>) | undefined;
   /** Returns who sent a request, or null for a 401 response. */
   readonly authenticate: Authenticate<Context>;
-  /** As for `createSync`. Default: none. */
+  /** Maps the application's own errors to refusals, as for `createSync`. Default: none. */
   readonly mapError?: MapError | undefined;
   /** The prefix of every path: `/api/…`. Default: none. */
   readonly basePath?: string | undefined;
-  /** How much requests may bring along. */
+  /** The size limits of requests. */
   readonly limits?: Pick<RequestLimitOptions, 'call' | 'bodies'> | undefined;
   /** Where log lines go. Default: JSON on standard output. */
   readonly log?: Logger | undefined;
 }
 
-/** What `createRest` returns. */
+/** The result of `createRest`. */
 export interface Rest {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
@@ -94,23 +94,23 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly transact: TransactFrom<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
   readonly basePath: string;
-  /** Whether calls may carry an `Idempotency-Key`. */
+  /** True if calls can carry an `Idempotency-Key`. */
   readonly idempotent: boolean;
-  /** The largest body of a call or a batch, in bytes. */
+  /** The maximum body of a call or a batch, in bytes. */
   readonly limit: number;
-  /** For the bodies that are in memory. */
+  /** The budget of bodies in memory. */
   readonly bodies: Budget;
   readonly mapError?: MapError | undefined;
   /** Default: none. */
-  readonly journal?: Journal | undefined;
+  readonly auditLog?: AuditLog | undefined;
   readonly log: Logger;
-  /** What reads the views, and what the document says about them. Default: no views are read. */
+  /** The routes that read views, and the document's descriptions of the views. Default: none. */
   readonly views?: ViewSurface | undefined;
-  /** Does the work of a call when there is a place for it. Default: at once. */
+  /** Runs the work of a call once it has a permit. Default: immediately. */
   readonly admit?: (<T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** The part of the REST surface that reads. */
+/** The part of the REST surface that reads views. */
 export interface ViewSurface {
   readonly routes: readonly Route[];
   readonly described: readonly DescribedView[];
@@ -118,14 +118,14 @@ export interface ViewSurface {
 
 const day = 24 * 60 * 60;
 
-/** The routes of the REST surface. Makes the document in the background, and logs a warning for all it cannot say. */
+/** Returns the REST surface's routes. Creates the document in the background, and logs what it cannot describe. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, basePath, limit, bodies, journal, mapError, log } = options;
+  const { mutators, transact, authenticate, basePath, limit, bodies, auditLog, mapError, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
-  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, journal, mapError });
+  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, auditLog, mapError });
   const { admit: admitCall = (_, work) => work() } = options;
   const admitted: Pick<typeof calls, 'run'> = {
-    run: (asked, caller, settings) => admitCall(caller, () => calls.run(asked, caller, settings)),
+    run: (callRequest, caller, settings) => admitCall(caller, () => calls.run(callRequest, caller, settings)),
   };
   const { views } = options;
   const calling =
@@ -135,17 +135,18 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
 
   const described = describeRest({ ...options, views: views?.described }, options.idempotent);
   const document = described.then(({ document, warnings }) => {
-    for (const warning of warnings)
+    for (const warning of warnings) {
       log.warn({ warning }, 'The OpenAPI document does not fully describe a mutator or a view');
+    }
     return document;
   });
   document.catch((error: unknown) => log.error({ error: describeError(error) }, 'Cannot create the OpenAPI document'));
-  const admit = admitting(discovery, authenticate);
+  const admit = createAdmit(discovery, authenticate);
   const { title } = options.info ?? (views ? defaultInfoWithViews : defaultInfo);
   return [...routes, ...discoveryRoutes({ document, title, basePath, admit })];
 }
 
-/** Makes the OpenAPI document of mutators, and of views, that are served with these options. */
+/** Creates the OpenAPI document of the mutators and views that these options serve. */
 export function describeRest<Context, Tx>(
   options: RestOptions & {
     readonly mutators: Mutators<Tx, Context>;

@@ -7,7 +7,7 @@ import { syncPaths } from './endpoints/sync-paths.js';
 import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
-import { admitting } from './http/identify.js';
+import { createAdmit } from './http/identify.js';
 import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
 import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
@@ -15,62 +15,62 @@ import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
-import type { Surroundings } from './surroundings.js';
+import type { SharedResources } from './shared-resources.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
-import { type ReadingSources, Readings } from './telemetry/readings.js';
+import { type GaugeSources, Gauges } from './telemetry/gauges.js';
 import { observeMutators, observeRequests } from './telemetry/requests.js';
 import { type ExposeTogether, Telemetry } from './telemetry/telemetry.js';
 import { listViews } from './view/listed-views.js';
 
-/** What `createSync` returns. */
+/** The sync server that `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: unknown): Promise<Response>;
   /**
-   * Answers a pull, at whatever path the application serves it, from a caller whom it has identified itself; as `fetch`
-   * does otherwise. Never rejects.
+   * Answers a pull from a caller that the application has identified itself, at any path. Otherwise works as `fetch`
+   * does. Never rejects.
    *
-   * @param ctx what `authenticate` would return, or null for a 401 response
+   * @param ctx the caller, as `authenticate` would return it, or null for a 401 response
    * @param env as for `fetch`
    */
   pull(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
-  /** The same for a push. */
+  /** Answers a push from a caller that the application has identified itself, at any path. Never rejects. */
   push(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
-  /** The same for a stream of pokes. */
+  /** Opens a stream of pokes for a caller that the application has identified itself, at any path. Never rejects. */
   poke(request: Request, ctx: Context | null, env?: unknown): Promise<Response>;
   /**
-   * Calls `poke` at once, and then whenever the user's clients may have something to pull: for Pusher, WebSockets and
-   * whatever else reaches them. The hook counts as a stream of pokes. What `poke` throws is logged.
+   * Calls `poke` immediately, and then whenever the user's clients may have something to pull. For Pusher, WebSockets
+   * and other ways to reach clients. The hook counts as a stream of pokes. Errors that `poke` throws are logged.
    *
-   * @param ctx what `authenticate` returns for the user; after its `expiresAt`, the hook ends
-   * @param onEnd called once if the hook ends otherwise than by the returned function: the user is disconnected, the
-   * context has expired, or the server stops. What it throws is logged. Default: nothing is called
+   * @param ctx the user, as `authenticate` returns it; the hook ends at its `expiresAt`
+   * @param onEnd called once if something other than the returned function ends the hook: the user is disconnected, the
+   * context expires, or the server stops. Errors that it throws are logged. Default: none
    * @returns a function that ends the hook
-   * @throws Problem `unavailable` or `too-many-requests` if there are too many streams, `malformed-request` for IDs that
-   * cannot be, `unauthenticated` if the user is disconnected in the meantime; and what a pull of this user would throw now
+   * @throws Problem `unavailable` or `too-many-requests` if there are too many streams, `malformed-request` for invalid
+   * IDs, `unauthenticated` if the user is disconnected during the call; and the errors of a pull by this user
    */
   onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients, onEnd?: () => unknown): Promise<() => void>;
   /**
-   * Ends what is held open for a user, on all servers: streams of pokes and of views, requests that wait, and hooks. This
-   * server ends them immediately, others when they poll the change log next. Delete the user's sessions first: whoever is
-   * still authorized connects again.
+   * Ends everything that is open for a user, on all servers: streams of pokes and of views, waiting requests, and
+   * hooks. This server ends them immediately, others at their next poll of the change log. Delete the user's sessions
+   * first, because clients that are still authorized connect again.
    *
-   * @throws TypeError for what cannot be a user's ID; SetupError if the schema is too old, or the server's role lacks the
-   * right; and what the database throws: then other servers do not know of it
+   * @throws TypeError for an invalid user ID; SetupError if the schema is too old, or the server's role lacks the
+   * privilege; and the database's error, if it cannot record the disconnect for the other servers
    */
   disconnect(userID: string): Promise<void>;
-  /** Rejects with the reason while pulls cannot be answered. */
+  /** Rejects with the reason while the server cannot answer pulls. */
   ready(): Promise<void>;
   /**
-   * Prepares for the end: `/readyz` returns 503 from now on, and the streams of pokes end, which would otherwise never
-   * do so. Pulls and pushes continue.
+   * Prepares the server to stop. From now on, `/readyz` returns 503. Ends the streams of pokes and other requests that
+   * would stay open. Pulls and pushes still work.
    */
   drain(): void;
   /** Ends the background work, and closes the connections that Tidemark opened itself. */
   close(): Promise<void>;
 }
 
-/** Next.js compresses by itself, and sends what is compressed already without its `Content-Encoding`. */
+/** True in Next.js, which compresses responses itself, and drops the `Content-Encoding` of compressed ones. */
 const isInNext = process.env.NEXT_RUNTIME !== undefined;
 
 /**
@@ -83,39 +83,39 @@ export async function createSync<Context extends UserContext = UserContext, Tx =
   return startSync(options);
 }
 
-/** A sync, and what whoever runs several of them must know. */
+/** A sync, with additional functions for running several of them. */
 export interface StartedSync<Context extends UserContext = UserContext> extends Sync<Context> {
-  /** As `drain`, but `/readyz` goes on: another process answers on the same port. */
+  /** Ends what `drain` ends, but does not change `/readyz`, because another process answers on the same port. */
   endStreams(): void;
-  /** What its gauges are read from. */
-  readonly sources: ReadingSources;
-  /** Does the upkeep, which a sync with surroundings does not do by itself. */
-  keepUp(): Promise<void>;
+  /** The sources of its gauges. */
+  readonly gaugeSources: GaugeSources;
+  /** Runs the upkeep, which a sync with shared resources does not run automatically. */
+  runUpkeep(): Promise<void>;
 }
 
-/** Whom a sync is not alone with. */
-export interface Company {
-  /** What it shares with others in its process. */
-  readonly surroundings?: Surroundings | undefined;
-  /** If its process is one of several: how it tells what all of them have measured. */
+/** The options of `startSync`, for a sync that is one of several. */
+export interface StartOptions {
+  /** The resources that it shares with other syncs in its process. */
+  readonly sharedResources?: SharedResources | undefined;
+  /** Exposes the metrics of all processes, if this one is one of several. */
   readonly together?: ExposeTogether | undefined;
 }
 
-/** The same, among others. */
+/** Starts a sync, which can be one of several in a process or on a port. */
 export async function startSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx>,
-  { surroundings, together }: Company = {},
+  { sharedResources, together }: StartOptions = {},
 ): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
-  const log = surroundings?.log ?? resolveLogger(options.log);
+  const log = sharedResources?.log ?? resolveLogger(options.log);
   const limits = requestLimits(options.limits);
-  const bodies = bodyBudget(limits, surroundings?.within.bodies);
-  const spool = spoolBudget(limits, surroundings?.within.spool);
-  const telemetry = surroundings?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
+  const bodies = bodyBudget(limits, sharedResources?.parentBudgets.bodies);
+  const spool = spoolBudget(limits, sharedResources?.parentBudgets.spool);
+  const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
-  const engine = await startEngine(options, { mutators, telemetry, log, surroundings });
-  const { gates, admit, journal, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
+  const engine = await startEngine(options, { mutators, telemetry, log, sharedResources });
+  const { semaphores, admit, auditLog, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
 
   const { authenticate } = options;
@@ -131,27 +131,27 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
     const { schemaVersions, mapError } = options;
-    const reading = { ...shared, ...delivery, views: listed, read, watches, schemaVersions };
+    const viewOptions = { ...shared, ...delivery, views: listed, read, watches, schemaVersions };
     const views = {
-      routes: viewRoutes<Context>(reading),
+      routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
     };
-    const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, journal, mapError };
+    const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, auditLog, mapError };
     const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
-  const sources = { db: engine.db, gates, bodies, spool, streams: engine.openStreams, ...states };
-  const endTelling = surroundings ? () => {} : tellOf(sources, telemetry);
+  const gaugeSources = { db: engine.db, semaphores, bodies, spool, streams: engine.openStreams, ...states };
+  const endObserving = sharedResources ? () => {} : observeGauges(gaugeSources, telemetry);
   const { exposition } = telemetry;
   if (metrics !== 'off' && exposition) {
-    routes.push(metricsRoute({ exposition, basePath, admit: admitting(metrics, authenticate) }));
+    routes.push(metricsRoute({ exposition, basePath, admit: createAdmit(metrics, authenticate) }));
   }
-  const observer = observeRequests(telemetry, surroundings?.onAnswered);
+  const observer = observeRequests(telemetry, sharedResources?.onAnswered);
   const requestHooks = { observer, admit: limitAddresses(rates), admitUser: limitUsers(rates) };
   const app = createApp(routes, log, requestHooks);
   const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
-    const given = () => ctx;
-    return createHandler(route('*', given), log, requestHooks)(request, env);
+    const authenticateCaller = () => ctx;
+    return createHandler(route('*', authenticateCaller), log, requestHooks)(request, env);
   };
 
   const endStreams = () => {
@@ -171,21 +171,21 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
       endStreams();
     },
     endStreams,
-    sources,
-    keepUp: () => engine.upkeep.run(),
+    gaugeSources,
+    runUpkeep: () => engine.upkeep.run(),
     async close() {
-      endTelling();
+      endObserving();
       await engine.close();
     },
   };
 }
 
-/** Has telemetry read the gauges of a sync. Returns a function that ends this. */
-function tellOf(sources: ReadingSources, telemetry: Telemetry): () => void {
-  const readings = new Readings(sources);
-  telemetry.observe(() => readings.read());
+/** Registers the gauges of a sync with telemetry. Returns a function that removes them. */
+function observeGauges(gaugeSources: GaugeSources, telemetry: Telemetry): () => void {
+  const gauges = new Gauges(gaugeSources);
+  telemetry.observe(() => gauges.read());
   return () => {
     telemetry.end();
-    readings.end();
+    gauges.end();
   };
 }

@@ -1,4 +1,4 @@
-/** Node's HTTP server for a service, and how it ends. */
+/** Runs a service on Node's HTTP server, and shuts it down. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,37 +7,37 @@ import { Connections } from './connections.js';
 import { settlesWithin } from './limits/deadline.js';
 import type { Logger } from './log.js';
 
-/** What `listen` serves, for example a `Sync`. */
+/** A service that `listen` serves, for example a `Sync`. */
 export interface Service {
-  /** Answers a request. `env` is what the runtime's adapter passes on. */
+  /** Answers a request. The runtime's adapter passes `env`. */
   fetch(request: Request, env?: unknown): Response | Promise<Response>;
-  /** Called when the server is about to stop: ends the responses that would otherwise never end. */
+  /** Called when the server is about to stop. Ends responses that would otherwise stay open. */
   drain?(): void;
-  /** Releases everything that the service holds. */
+  /** Releases all resources of the service. */
   close(): Promise<void>;
-  /** Resolves with the reason when the service can no longer work. The server then stops, as at a signal. */
+  /** Resolves with the reason when the service can no longer work. The server then stops, as after a signal. */
   readonly lost?: Promise<Error> | undefined;
 }
 
-/** A request's headers, and the whole request, must arrive within this time. */
-const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 120_000;
+/** A request's headers, and the whole request, must arrive within these times. */
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 120_000;
 /**
  * Longer than the idle timeout of common load balancers. Otherwise one could reuse a connection just as the server
  * closes it.
  */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const keepAliveTimeoutMs = 75_000;
 /**
- * How many connections may come at once, as when all clients come back after a restart. If there are more, the system
- * drops their first packets, and their clients try again a second later. So many are the most that Linux lets wait.
+ * The connections that can wait to be accepted, for example when all clients reconnect after a restart. The system
+ * drops the first packets of any more, and their clients try again a second later. Linux allows no more by default.
  */
 const backlog = 4_096;
-/** How long a service may take to close. */
+/** Milliseconds that a service has to close. */
 export const closeMs = 10_000;
-/** How long running requests have to finish. */
-export const usualDrainMs = 8_000;
-/** How long connections are still accepted after SIGTERM. */
-export const usualDrainDelayMs = 1_000;
+/** Milliseconds that running requests have to finish. */
+export const defaultDrainMs = 8_000;
+/** Milliseconds for which the server still accepts connections after SIGTERM. */
+export const defaultDrainDelayMs = 1_000;
 
 export interface ServingOptions {
   readonly log: Logger;
@@ -54,39 +54,39 @@ export class Serving {
   #stopped: Promise<boolean> | undefined;
   #adopts = false;
 
-  constructor(service: Service, { log, drainMs = usualDrainMs }: ServingOptions) {
+  constructor(service: Service, { log, drainMs = defaultDrainMs }: ServingOptions) {
     this.#service = service;
     this.#log = log;
     this.#drainMs = drainMs;
     this.server = createServer({
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
     });
     const answer = getRequestListener((request, env) => service.fetch(request, env));
     this.#connections = new Connections(this.server, answer);
   }
 
-  /** Answers what comes over a connection that another process has accepted. */
+  /** Serves a connection that another process has accepted. */
   adopt(socket: Socket): void {
-    // Node's limits of the time for headers and requests begin with this event.
+    // Node starts to enforce its timeouts for headers and requests at this event.
     if (!this.#adopts) this.server.emit('listening');
     this.#adopts = true;
-    // A client may end its half with its request.
+    // A client may close its side of the connection after its request.
     socket.allowHalfOpen = true;
     this.server.emit('connection', socket);
   }
 
-  /** Ends the responses that would never end; all others now say that their connection ends with them. */
+  /** Ends the responses that would otherwise stay open. All others now carry `Connection: close`. */
   announceEnd(): void {
     this.#service.drain?.();
     this.#connections.announceEnd();
   }
 
   /**
-   * Stops in order: says so, stops listening, lets requests finish, closes the service. Further calls wait for the first.
-   * @param delayMs for how long connections are still accepted
-   * @returns whether everything ended in time
+   * Announces the end, stops listening, lets requests finish, and closes the service. Further calls wait for the first.
+   * @param delayMs milliseconds for which the server still accepts connections
+   * @returns true if everything ended in time
    */
   stop(delayMs = 0): Promise<boolean> {
     this.#stopped ??= this.#stop(delayMs);
@@ -110,7 +110,7 @@ export class Serving {
 }
 
 /**
- * Has a server listen, and returns its URL, without a trailing slash. Rejects if it cannot listen, for example with
+ * Makes a server listen, and returns its URL, without a trailing slash. Rejects if it cannot listen, for example with
  * `EADDRINUSE`.
  */
 export async function startListening(server: NetServer, port: number, hostname: string | undefined): Promise<string> {

@@ -1,4 +1,4 @@
-/** Stops a server when its process is told to. */
+/** Stops a server when its process receives a signal. */
 import { describeError, type Logger } from './log.js';
 
 const watchParentMs = 200;
@@ -6,7 +6,7 @@ const watchParentMs = 200;
 const startedBy = process.ppid;
 
 export interface StopOptions {
-  /** Stops the server; resolves with whether all ended in time. The signal is undefined if the server is lost. */
+  /** Stops the server. Resolves with true if everything ended in time. `signal` is undefined if the server is lost. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<boolean>;
   /** Resolves with the reason when the server can no longer work. */
   readonly lost: Promise<Error> | undefined;
@@ -14,8 +14,8 @@ export interface StopOptions {
 }
 
 /**
- * Stops at SIGTERM and SIGINT, or when the server is lost. Then ends the process: with status 1 if not all is well. A
- * second signal ends it at once. Returns a function that ends the watch.
+ * Stops the server on SIGTERM and SIGINT, or when it is lost. Then exits: with status 0 if a signal stopped it and
+ * everything ended in time, otherwise with 1. A second signal exits immediately. Returns a function that undoes this.
  */
 export function stopOnSignals({ stop, lost, log }: StopOptions): () => void {
   let isStopping = false;
@@ -46,8 +46,8 @@ export function stopOnSignals({ stop, lost, log }: StopOptions): () => void {
 }
 
 /**
- * npm passes a SIGTERM on to the shell in which it runs a script, but that shell does not pass it on: if the shell is
- * gone, npm was told to stop. Returns a function that ends the watch.
+ * Stops when npm is stopped. npm forwards SIGTERM to the shell in which it runs a script, but the shell does not
+ * forward it: this process only sees that the shell has ended. Returns a function that ends the check.
  */
 function onNpmGone(stop: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};

@@ -12,9 +12,9 @@ export interface SqlQuery<Row = unknown> {
 }
 
 /**
- * A query from the `sql` tag, Kysely (the builder or its `.compile()`), Drizzle (the builder or its `.toSQL()`) or Prisma
- * (its `Prisma.sql` tag or its TypedSQL). Only that of Kysely's builder says what the rows are: Drizzle's types name its
- * own fields, not the columns of the SQL. For the others, `sql<Row>(query)` says it.
+ * A query from the `sql` tag, Kysely (the builder or its `.compile()`), Drizzle (the builder or its `.toSQL()`) or
+ * Prisma (its `Prisma.sql` tag or its TypedSQL). Only Kysely's builder carries the type of the rows: Drizzle's types
+ * name its own fields, not the columns of the SQL. For all others, state the type with `sql<Row>(query)`.
  */
 export type QuerySource<Row = unknown> =
   | SqlQuery<Row>
@@ -57,7 +57,7 @@ class TaggedQuery<Row> implements SqlQuery<Row> {
  */
 export function sql<Row = unknown>(strings: TemplateStringsArray, ...parts: readonly unknown[]): SqlQuery<Row>;
 /**
- * The query of another library, with the type of its rows, under the names that its columns have in SQL.
+ * Types the rows of another library's query, with the names that the columns have in SQL.
  *
  * @example sql<{ id: string; owner_id: string }>(db.select().from(todo))
  */
@@ -71,8 +71,8 @@ function isTemplate(query: TemplateStringsArray | QuerySource): query is Templat
 }
 
 /**
- * The text and the values of a query, from whichever library it comes.
- * @throws SetupError if it is no query
+ * Returns the text and the values of a query of any supported library.
+ * @throws SetupError if it is not such a query
  */
 export function readQuery(source: QuerySource): SqlQuery {
   const query: Partial<SqlQuery> = Object(source) === source ? partsOf(source) : {};
@@ -82,14 +82,15 @@ export function readQuery(source: QuerySource): SqlQuery {
 
 function adviceFor(source: unknown): string {
   if (typeof source === 'string') return 'its query is plain text. Use the `sql` tag: sql`select …`';
-  if (source instanceof Promise)
+  if (source instanceof Promise) {
     return 'its query is a promise. `query` must return the query itself: it cannot be async';
+  }
   if (source === undefined) return 'its query is undefined. Does the function `query` lack a `return`?';
   return 'its query is none from the `sql` tag, Kysely, Drizzle or Prisma. Use the `sql` tag: sql`select …`';
 }
 
 function partsOf(source: QuerySource): SqlQuery {
-  // Prisma's queries have a `text` with $1 besides a `sql` with question marks.
+  // Prisma's queries have both a `text` with $1 and a `sql` with question marks.
   if ('text' in source) return source;
   if ('compile' in source) return partsOf(source.compile());
   if ('toSQL' in source) return partsOf(source.toSQL());
@@ -103,8 +104,8 @@ export function identifier(...parts: readonly string[]): string {
 }
 
 /**
- * Quotes text as an SQL string literal, which is the same whatever `standard_conforming_strings` is. Only for text that
- * Tidemark itself wrote.
+ * Quotes text as an SQL string literal that means the same under any `standard_conforming_strings`. Only for text that
+ * Tidemark itself writes.
  */
 export function quotedText(text: string): string {
   return escapeLiteral(text);

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
-import { ConnectionStock } from './db/connection-stock.js';
+import { ConnectionBudget } from './db/connection-budget.js';
 import { healthRoutes } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { Problem } from './errors.js';
@@ -11,18 +11,18 @@ import { startDeadline } from './limits/deadline.js';
 import { resolveLogger } from './log.js';
 import { isStorableText } from './protocol/fields.js';
 import type { PokedClients } from './protocol/poke.js';
-import type { Company, StartedSync, Sync } from './server.js';
+import type { StartedSync, StartOptions, Sync } from './server.js';
 import { observeRequests } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
-import { House } from './tenants/house.js';
+import { TenantGauges } from './tenants/gauges.js';
 import type { TenantsOptions } from './tenants/options.js';
-import { TenantReadings } from './tenants/readings.js';
 import { startTenant } from './tenants/start-tenant.js';
+import { TenantRegistry } from './tenants/tenant-registry.js';
 
-/** What `createTenants` returns. */
+/** The result of `createTenants`. */
 export interface Tenants<Context extends UserContext = UserContext>
   extends Pick<Sync<Context>, 'fetch' | 'pull' | 'push' | 'poke' | 'drain' | 'close'> {
-  /** As `onPoke` of a sync, for a user of the tenant of this name. */
+  /** Calls `poke` whenever clients of a tenant's user may have something to pull; see `Sync.onPoke`. */
   onPoke(
     tenant: string,
     ctx: Context,
@@ -30,25 +30,25 @@ export interface Tenants<Context extends UserContext = UserContext>
     clients?: PokedClients,
     onEnd?: () => unknown,
   ): Promise<() => void>;
-  /** As `disconnect` of a sync, for a user of the tenant of this name. */
+  /** Ends everything that is open for a tenant's user, on all servers; see `Sync.disconnect`. */
   disconnect(tenant: string, userID: string): Promise<void>;
-  /** Opens the tenant of this name, and rejects with the reason if its pulls cannot be answered. */
+  /** Opens a tenant, and rejects with the reason if the server cannot answer its pulls. */
   ready(tenant: string): Promise<void>;
 }
 
 const MiB = 1024 * 1024;
-/** The part that one tenant may have of what all share. */
+/** The part of each shared budget that one tenant can use. */
 const share = 1 / 4;
-/** The longest name of a tenant, in UTF-16 units. */
-const longestName = 200;
-/** How long the application may take to say what a tenant's options are, in milliseconds. */
-const openMs = 30_000;
-/** While nothing happens, all tenants with listeners together look for changes a hundred times a second at most. */
-const lookMs = 10;
+/** The maximum length of a tenant's name, in UTF-16 units. */
+const maxNameLength = 200;
+/** Milliseconds that the application's `open` has to return a tenant's options. */
+const openTimeoutMs = 30_000;
+/** The minimum poll interval per tenant with subscribers: when idle, all together poll at most 100 times a second. */
+const pollMsPerTenant = 10;
 
 /**
- * Serves many tenants, each from a database or a schema of its own, which is opened when it is first used.
- * @throws RangeError for a bound that is not positive
+ * Serves many tenants, each from a database or a schema of its own, which it opens when the tenant is first used.
+ * @throws RangeError for a limit that is not positive
  */
 export async function createTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: TenantsOptions<Context, Tx>,
@@ -56,63 +56,63 @@ export async function createTenants<Context extends UserContext = UserContext, T
   return startTenants(options);
 }
 
-/** Tenants, and what one of several processes that serve them must know. */
+/** Tenants, with an additional function for serving them in several processes. */
 export interface StartedTenants<Context extends UserContext = UserContext>
   extends Tenants<Context>,
     Pick<StartedSync<Context>, 'endStreams'> {}
 
-/** The same, in one of several processes. */
+/** Serves many tenants, in this process or as one of several processes. */
 export async function startTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: TenantsOptions<Context, Tx>,
-  { together }: Pick<Company, 'together'> = {},
+  { together }: Pick<StartOptions, 'together'> = {},
 ): Promise<StartedTenants<Context>> {
-  const { mostOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off' } = options;
+  const { maxOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off' } = options;
   const log = resolveLogger(options.log);
-  for (const [name, value] of Object.entries({ mostOpen, idleMs, connections })) {
+  for (const [name, value] of Object.entries({ maxOpen, idleMs, connections })) {
     if (!(value > 0)) throw new RangeError(`The option \`${name}\` must be a positive number.`);
   }
   const telemetry = await Telemetry.start(metrics !== 'off', together);
-  const stock = new ConnectionStock(connections);
+  const connectionBudget = new ConnectionBudget(connections);
   const budgets = sharedBudgets();
   const shared = {
     log,
     telemetry,
-    stock,
-    within: (as: string) => ({
-      bodies: { budget: budgets.bodies, as },
-      spool: { budget: budgets.spool, as },
-      streams: { budget: budgets.streams, as },
+    connectionBudget,
+    parentBudgets: (consumer: string) => ({
+      bodies: { budget: budgets.bodies, consumer },
+      spool: { budget: budgets.spool, consumer },
+      streams: { budget: budgets.streams, consumer },
     }),
-    lookIntervalMs: (own: number) => Math.max(own, lookMs * house.listening),
+    pollIntervalMs: (intervalMs: number) => Math.max(intervalMs, pollMsPerTenant * registry.subscribedCount),
   };
-  const house: House<Context> = new House<Context>({
-    mostOpen,
+  const registry: TenantRegistry<Context> = new TenantRegistry<Context>({
+    maxOpen,
     idleMs,
     log,
     prepare: async (tenant) => {
-      const late = () => new Error(`The option \`open\` has not returned after ${openMs / 1000} seconds`);
-      const { within, end } = startDeadline(openMs, late);
-      const opened = await within((async () => options.open(tenant.name))()).finally(end);
-      if (!opened) throw new Problem('not-found', 'There is no such tenant');
-      return () => startTenant(tenant, opened, shared);
+      const createError = () => new Error(`The option \`open\` has not returned after ${openTimeoutMs / 1000} seconds`);
+      const { within, end } = startDeadline(openTimeoutMs, createError);
+      const config = await within((async () => options.open(tenant.name))()).finally(end);
+      if (!config) throw new Problem('not-found', 'There is no such tenant');
+      return () => startTenant(tenant, config, shared);
     },
   });
-  const readings = new TenantReadings({
-    stock,
-    held: budgets,
-    occupancy: () => house.occupancy(),
-    open: () => house.open().flatMap(({ sources }) => sources ?? []),
+  const gauges = new TenantGauges({
+    connectionBudget,
+    budgets,
+    tenantCounts: () => registry.counts(),
+    openTenants: () => registry.listOpen().flatMap(({ gaugeSources: sources }) => sources ?? []),
   });
-  telemetry.observe(async () => readings.read());
+  telemetry.observe(async () => gauges.read());
 
   const hooks = { observer: observeRequests(telemetry) };
-  const routes = ownRoutes(house, metrics === 'public' ? telemetry : undefined);
-  const ownPaths = new Set(routes.map(({ path }) => path));
-  const own = createApp(routes, log, hooks);
+  const routes = processRoutes(registry, metrics === 'public' ? telemetry : undefined);
+  const processPaths = new Set(routes.map(({ path }) => path));
+  const processApp = createApp(routes, log, hooks);
   const refuse = createRefusal(log, hooks);
   const tenant = (name: string | null) => {
     if (!isName(name)) throw new Problem('not-found', 'There is no such tenant');
-    return house.tenant(name);
+    return registry.tenant(name);
   };
   const serve = async (request: Request, env: unknown, answer: (sync: Sync<Context>) => Promise<Response>) => {
     try {
@@ -124,7 +124,7 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
 
   return {
     async fetch(request, env) {
-      if (ownPaths.has(new URL(request.url).pathname)) return own.fetch(request, env);
+      if (processPaths.has(new URL(request.url).pathname)) return processApp.fetch(request, env);
       return serve(request, env, (sync) => sync.fetch(request, env));
     },
     pull: (request, ctx, env) => serve(request, env, (sync) => sync.pull(request, ctx, env)),
@@ -133,17 +133,17 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
     onPoke: async (name, ...hook) => tenant(name).use((sync) => sync.onPoke(...hook)),
     disconnect: async (name, userID) => tenant(name).use((sync) => sync.disconnect(userID)),
     ready: async (name) => tenant(name).use((sync) => sync.ready()),
-    drain: () => house.drain(),
-    endStreams: () => house.endStreams(),
+    drain: () => registry.drain(),
+    endStreams: () => registry.endStreams(),
     async close() {
       telemetry.end();
-      readings.end();
-      await house.close();
+      gauges.end();
+      await registry.close();
     },
   };
 }
 
-/** Gives the default export of `tidemark.config.ts` its type, where there are tenants. Returns it unchanged. */
+/** Types the default export of a `tidemark.config.ts` with tenants. Returns its argument unchanged. */
 export function defineTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: TenantsOptions<Context, Tx>,
 ): TenantsOptions<Context, Tx> {
@@ -151,12 +151,12 @@ export function defineTenants<Context extends UserContext = UserContext, Tx = Cl
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longestName && isStorableText(value);
+  return typeof value === 'string' && value !== '' && value.length <= maxNameLength && isStorableText(value);
 }
 
-/** What all tenants together may hold. One of them may have as much as it could if there were no others. */
+/** The budgets of all tenants together. One tenant can use as much as a server with only this tenant could. */
 function sharedBudgets() {
-  const budget = (total: number, refusal: string) => new Budget({ total, each: share * total, refusal });
+  const budget = (total: number, refusal: string) => new Budget({ total, perUser: share * total, refusal });
   return {
     bodies: budget(128 * MiB, 'Too many large requests are being served; try again later'),
     spool: budget(4096 * MiB, 'Too many clients read slowly'),
@@ -164,12 +164,15 @@ function sharedBudgets() {
   };
 }
 
-/** What the process says about itself. No tenant's trouble makes it unready: the others would be cut off too. */
-function ownRoutes<Context extends UserContext>(house: House<Context>, telemetry: Telemetry | undefined): Route[] {
+/** The routes of the process. A tenant's failure does not make it unready, which would cut off all other tenants. */
+function processRoutes<Context extends UserContext>(
+  registry: TenantRegistry<Context>,
+  telemetry: Telemetry | undefined,
+): Route[] {
   const routes = healthRoutes({
     basePath: '',
-    isStopping: () => house.isStopping,
-    state: async () => ({ tenants: house.occupancy() }),
+    isStopping: () => registry.isStopping,
+    state: async () => ({ tenants: registry.counts() }),
   });
   const exposition = telemetry?.exposition;
   if (exposition) routes.push(metricsRoute({ exposition, basePath: '', admit: async () => {} }));

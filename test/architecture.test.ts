@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** As ARCHITECTURE.md lists them, but lowest first. A file imports from its own layer and from those before it. */
+/** The layers of ARCHITECTURE.md, lowest first. A file imports from its own layer and from those before it. */
 const [, table] = readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8').split('| Layer | What it knows |');
 const layers = [...table!.split('\n\n')[0]!.matchAll(/^\| (`.*?`) \|/gm)]
   .map(([, names]) => names!.split(', ').map((name) => name.replace(/[`/]/g, '')))
@@ -14,8 +14,8 @@ const layers = [...table!.split('\n\n')[0]!.matchAll(/^\| (`.*?`) \|/gm)]
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
 
 function layerOf(file: string): number {
-  const room = file.split('/')[0]!;
-  return layers.findIndex((layer) => layer.includes(room));
+  const folder = file.split('/')[0]!;
+  return layers.findIndex((layer) => layer.includes(folder));
 }
 
 function importsOf(file: string): string[] {
@@ -25,13 +25,13 @@ function importsOf(file: string): string[] {
   );
 }
 
-describe('the house', () => {
+describe('the source tree', () => {
   it('has a layer for every file, and a file for every layer', () => {
     expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
     expect(layers.flat().filter((name) => !existsSync(join(src, name)))).toEqual([]);
   });
 
-  it('is imported one way', () => {
+  it('imports only from the same layer or from those below', () => {
     const upward = files.flatMap((file) =>
       importsOf(file)
         .filter((imported) => layerOf(imported) > layerOf(file))
@@ -40,7 +40,7 @@ describe('the house', () => {
     expect(upward).toEqual([]);
   });
 
-  it('has no cycles', () => {
+  it('has no import cycles', () => {
     const open = new Set<string>();
     const done = new Set<string>();
     const visit = (file: string, way: readonly string[]): string[] => {
@@ -55,7 +55,7 @@ describe('the house', () => {
     expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 
-  it('runs in the browser with nothing but what is for the browser', () => {
+  it('imports only browser modules in code for the browser', () => {
     const forBrowsers = files.filter((file) => /^(client|poke|react|tanstack-db)(\/|\.ts$)/.test(file));
     const needed = forBrowsers.flatMap((file) => {
       const text = readFileSync(join(src, file), 'utf8');
@@ -70,12 +70,12 @@ describe('the house', () => {
     expect(needed).toContain('poke.js');
   });
 
-  it('keeps its files short', () => {
+  it('has no file of more than 300 lines', () => {
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 300);
     expect(long).toEqual([]);
   });
 
-  it('takes no logger apart: its methods may need it', () => {
+  it('does not spread or destructure loggers, whose methods may need `this`', () => {
     const root = join(src, '..');
     const texts = ['src', 'examples', 'create-tidemark', 'docs', 'README.md', 'bench', 'test']
       .flatMap((path) =>
@@ -90,10 +90,10 @@ describe('the house', () => {
     expect(apart).toEqual([]);
   });
 
-  it('writes SQL where the database is known only', () => {
+  it('contains SQL only in layers that know the database', () => {
     const statement = /\b(select|insert into|update|delete from)\b[^'"`]*\b(tidemark\.\w+|pg_\w+)/i;
     const elsewhere = files
-      .filter((file) => !/^(db|catalog|store|installation|doctor)\//.test(file))
+      .filter((file) => !/^(db|catalog|store|schema|doctor)\//.test(file))
       .filter((file) => statement.test(readFileSync(join(src, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')));
     expect(elsewhere).toEqual([]);
   });

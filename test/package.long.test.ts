@@ -8,12 +8,12 @@ import { builtPackage } from './support/built.js';
 const root = new URL('..', import.meta.url);
 
 interface LockedPackage {
-  /** If it is another than the folder's. */
+  /** Set if it differs from the folder's name. */
   readonly name?: string;
   readonly hasInstallScript?: boolean;
 }
 
-/** The files of the package as npm would publish it. */
+/** Returns the files of the package as npm would publish it. */
 async function packed(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: fileURLToPath(root),
@@ -28,7 +28,7 @@ function contentOf(folder: string): Record<string, string> {
 }
 
 describe('the repository', () => {
-  it('says of every dependency with an install script whether it may run', () => {
+  it('lists every dependency with an install script in allowScripts', () => {
     const read = (name: string) => JSON.parse(readFileSync(new URL(name, root), 'utf8'));
     const { packages } = read('package-lock.json') as { packages: Record<string, LockedPackage> };
     const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
@@ -38,15 +38,15 @@ describe('the repository', () => {
   });
 });
 
-describe('an installation from the lockfile', () => {
-  it('finds this version of Node new enough for every dependency', async () => {
+describe('npm ci', () => {
+  it('accepts this version of Node for every dependency', async () => {
     const { stderr } = await promisify(execFile)('npm', ['ci', '--dry-run', '--offline'], { cwd: fileURLToPath(root) });
     expect(stderr).not.toContain('EBADENGINE');
   });
 });
 
 describe('the package', () => {
-  it('holds what was compiled, what operates it and licences, and nothing else', async () => {
+  it('contains only compiled files, operations files and licences', async () => {
     const files = await packed();
     expect(files).toEqual(
       expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/cli.js', 'README.md', 'LICENSE']),
@@ -54,14 +54,14 @@ describe('the package', () => {
     expect(files).toContain('dist/endpoints/docs-files/LICENSE.txt');
     expect(files).toContain('dist/client/engine.js.LICENSE.txt');
     expect(files).toContain('dist/view/parse/parser.js.LICENSE.txt');
-    const known =
+    const expected =
       /^(dist\/[\w/-]+\.(js|d\.ts)|dist\/[\w/.-]+\bLICENSE\.txt|ops\/[\w.]+|package\.json|README\.md|LICENSE)$/;
-    expect(files.filter((file) => !known.test(file))).toEqual([]);
+    expect(files.filter((file) => !expected.test(file))).toEqual([]);
     expect(files.filter((file) => /\b(test|bench|examples)\b/.test(file))).toEqual([]);
   });
 
-  it('has in its modules what the repository has in files', async () => {
-    const { migrationFiles } = await import(`${builtPackage}/installation/migration-files.js`);
+  it('embeds the migrations and assets of the repository in its modules', async () => {
+    const { migrationFiles } = await import(`${builtPackage}/schema/migration-files.js`);
     expect(migrationFiles).toEqual(contentOf('sql'));
     const { readDocsFile } = await import(`${builtPackage}/endpoints/docs-files.js`);
     const assets = Object.entries(contentOf('assets'));
@@ -69,7 +69,7 @@ describe('the package', () => {
     for (const [name, content] of assets) expect((await readDocsFile(name)) === content, name).toBe(true);
   });
 
-  it('has the licences of what its documentation page bundles', () => {
+  it('has the licences of the code that its documentation page bundles', () => {
     const licences = readFileSync(new URL('dist/endpoints/docs-files/LICENSE.txt', root), 'utf8');
     for (const name of [/Apache License, Version 2\.0/, /MIT/, /BSD-3-Clause/]) expect(licences).toMatch(name);
   });

@@ -1,4 +1,4 @@
-/** An issue tracker, with a view for each class of queries. A client has the view that its schema version names. */
+/** An issue tracker with a view for each class of queries. A client's schema version names the view that it gets. */
 import { defineView } from 'tidemark';
 
 export { authenticate } from './authenticate.mjs';
@@ -21,7 +21,7 @@ const queries = {
   latest: `select i.id, c.body from issue i left join lateral (
     select c.body from comment c where c.issue_id = i.id order by c.at desc, c.id desc limit 1) c on true where ${mine}`,
   with: `with mine as (select * from issue i where ${mine}) select m.id, m.title, p.name from mine m left join person p on p.id = m.assignee_id`,
-  // The user's own project has the user's name.
+  // A user's own project is named after the user.
   top: 'select i.id, i.title from issue i where i.project_id = $1 order by i.created desc, i.id desc limit 50',
   'top-count': `select i.id, i.title, p.name as assignee, (select count(*) from comment c where c.issue_id = i.id) as comments
     from issue i left join person p on p.id = i.assignee_id where i.project_id = $1 order by i.created desc, i.id desc limit 50`,

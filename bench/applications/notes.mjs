@@ -1,4 +1,4 @@
-/** Notes of users, as each tenant has them. */
+/** Users' notes. Each tenant has a database with them. */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 
 export { authenticate } from './authenticate.mjs';

@@ -1,4 +1,4 @@
-/** As many views as VIEWS says, each of a table of its own. */
+/** VIEWS views, each of a table of its own. */
 import { defineView } from 'tidemark';
 
 export { authenticate } from './authenticate.mjs';

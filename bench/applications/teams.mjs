@@ -1,6 +1,6 @@
 /**
- * Documents of teams. The user `t3.u7` is the eighth of the fourth team. With SEATS=user, each user's view has a
- * parameter of its own, as where membership is looked up in a table; with SEATS=team, a team's users share theirs.
+ * Documents of teams. The user `t3.u7` is the eighth member of the fourth team. With COHORTS=user, each user's view has
+ * its own parameter, as in applications that look up membership in a table. With COHORTS=team, a team's users share one.
  */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 
@@ -8,7 +8,7 @@ export { authenticate } from './authenticate.mjs';
 
 /** @typedef {import('./authenticate.mjs').Context} Context */
 
-const isByTeam = process.env.SEATS === 'team';
+const isByTeam = process.env.COHORTS === 'team';
 
 /** @param {string} userID */
 const teamOf = (userID) => Number(userID.slice(1, userID.indexOf('.')));

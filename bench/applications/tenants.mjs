@@ -1,4 +1,4 @@
-/** Notes with a tenant column. The user of a tenant bears its name, and sees its notes. */
+/** Notes with a tenant column. A tenant's user has the tenant's name, and sees its notes. */
 import { defineView, sql } from 'tidemark';
 
 export { authenticate } from './authenticate.mjs';

@@ -1,6 +1,6 @@
 /**
  * The application that most scenarios measure: lists, shares and todos, as in the example. Applications are plain
- * JavaScript, to run without a loader.
+ * JavaScript, so that they run without a loader.
  */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 

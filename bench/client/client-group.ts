@@ -1,6 +1,6 @@
 import type { Poster, PostOptions, Reply } from './connection.js';
 
-/** A client group that remembers its cookie from pull to pull. */
+/** A client group that keeps its cookie between pulls. */
 export class ClientGroup {
   readonly #connection: Poster;
   readonly #user: string;
@@ -8,7 +8,7 @@ export class ClientGroup {
   readonly #schemaVersion: string;
   cookie = 'null';
 
-  /** @param schemaVersion as a client sends it: an application can have views that only some versions have */
+  /** @param schemaVersion The version that the client sends. An application can show views to some versions only. */
   constructor(connection: Poster, user: string, id: string, schemaVersion = '') {
     this.#connection = connection;
     this.#user = user;
@@ -16,10 +16,10 @@ export class ClientGroup {
     this.#schemaVersion = schemaVersion;
   }
 
-  /** Pulls and takes over the new cookie. */
+  /** Pulls and stores the new cookie. */
   async pull(keep?: number): Promise<Reply> {
     const reply = await this.repeat({ keep });
-    // In long responses, it comes last.
+    // Long responses end with the cookie.
     const text = reply.body.startsWith('{"patch":') ? reply.end : reply.body;
     const cookie = /"cookie":(?<cookie>\{[^{}]*\}),"lastMutationIDChanges":/.exec(text)?.groups?.cookie;
     if (cookie === undefined) throw new Error(`no pull response: ${reply.body.slice(0, 200)}`);
@@ -27,7 +27,7 @@ export class ClientGroup {
     return reply;
   }
 
-  /** Pulls with the cookie that it has. */
+  /** Pulls with the current cookie, and does not store the new one. */
   repeat(options?: PostOptions): Promise<Reply> {
     const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":"${this.#schemaVersion}"}`;
     return this.#connection.post('/sync/pull', this.#user, body, options);
@@ -35,14 +35,15 @@ export class ClientGroup {
 }
 
 /**
- * Pulls, and fails unless the response holds so many ops.
- * @param orReset how many rows it may hold instead, after a `clear`
+ * Pulls, and throws unless the response holds this number of ops.
+ * @param orReset the number of rows that it may hold instead, after a `clear`
  */
 export async function pullOps(group: ClientGroup, ops: number, orReset?: number): Promise<Reply> {
   const reply = await group.pull(Number.POSITIVE_INFINITY);
   const { patch } = JSON.parse(reply.body) as { patch: { readonly op: string }[] };
   const rows = patch[0]?.op === 'clear' ? patch.length - 1 : undefined;
-  if (patch.length !== ops && (rows === undefined || rows !== orReset))
+  if (patch.length !== ops && (rows === undefined || rows !== orReset)) {
     throw new Error(`the patch has ${patch.length} ops, not ${ops}`);
+  }
   return reply;
 }

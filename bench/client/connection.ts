@@ -1,26 +1,25 @@
 /**
- * The least HTTP/1.1 client that will do: its own cost must not hide the server's. One connection, one request at a
- * time.
+ * A minimal HTTP/1.1 client, so that its own cost does not hide the server's. One connection, one request at a time.
  */
 import { connect, type Socket } from 'node:net';
 
 export interface Reply {
   readonly status: number;
-  /** From the request's start, in milliseconds. */
+  /** Milliseconds since the start of the request. */
   readonly firstByteMs: number;
   readonly ms: number;
-  /** Of the whole response. */
+  /** The size of the whole response. */
   readonly bytes: number;
-  /** The body as far as it was kept; always at least the beginning. */
+  /** The kept part of the body, which always includes the beginning. */
   readonly body: string;
-  /** The last bytes of the response, as they came. */
+  /** The last bytes of the response, as received. */
   readonly end: string;
 }
 
-/** The server answered with another status than 200. */
+/** The server answered with a status other than 200. */
 export class Refusal extends Error {
   readonly status: number;
-  /** As the server asks for. */
+  /** The time that the server asks clients to wait. */
   readonly retryAfterMs: number;
 
   constructor(message: string, { status, retryAfter }: Head) {
@@ -31,18 +30,18 @@ export class Refusal extends Error {
 }
 
 export interface PostOptions {
-  /** How many bytes of the body to hand out. */
+  /** The number of bytes of the body to return. */
   readonly keep?: number | undefined;
-  /** More headers, each as it stands on its line, the line's end included. */
+  /** Additional header lines, each with its line end. */
   readonly headers?: string;
 }
 
-/** Sends requests: a connection, or several that are shared. */
+/** Sends requests over one connection, or over several shared ones. */
 export interface Poster {
   post(path: string, user: string, body: string, options?: PostOptions): Promise<Reply>;
 }
 
-/** How much of a large body is kept at its beginning and at its end: enough for the cookie, wherever it is. */
+/** The bytes kept at the beginning and at the end of a large body. Either part is large enough for the cookie. */
 const keptBytes = 16 * 1024;
 const keptAtEnd = 4 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
@@ -62,7 +61,7 @@ export class Connection implements Poster {
     socket.on('close', () => this.#onError(new Error('The server closed the connection')));
   }
 
-  /** @param localAddress where it comes from, of this machine's addresses */
+  /** @param localAddress The local address to connect from. */
   static open(url: string, localAddress?: string): Promise<Connection> {
     const { hostname, port, host } = new URL(url);
     return new Promise((resolve, reject) => {
@@ -75,7 +74,7 @@ export class Connection implements Poster {
     });
   }
 
-  /** The bytes that it has sent and received, without what the network adds. */
+  /** The bytes sent and received, without network overhead. */
   get traffic(): { readonly sent: number; readonly received: number } {
     return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
@@ -89,7 +88,7 @@ export class Connection implements Poster {
     const { keep = keptBytes, headers = '' } = options;
     const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nAuthorization: Bearer ${user}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
     return new Promise((resolve, reject) => {
-      // Nothing would say that what is written to it is lost.
+      // Writes to a destroyed socket are lost without an error.
       if (this.#socket.destroyed) throw new Error('The server closed the connection between two requests');
       const started = performance.now();
       let firstByteMs = 0;
@@ -130,9 +129,9 @@ export class Connection implements Poster {
 
 interface Head {
   readonly status: number;
-  /** Where the body begins. */
+  /** The offset at which the body begins. */
   readonly end: number;
-  /** Undefined when the body comes in chunks. */
+  /** Undefined if the body is chunked. */
   readonly length: number | undefined;
   /** In seconds. */
   readonly retryAfter: number;

@@ -4,7 +4,7 @@ export interface PusherOptions {
   readonly user: string;
   readonly id: string;
   readonly mutator: string;
-  /** The row that its mutations rename, unless they are told another. */
+  /** The row that mutations rename by default. */
   readonly row: string | number;
 }
 

@@ -1,8 +1,8 @@
 import { Connection, type Poster, type PostOptions, type Reply } from './connection.js';
 
 /**
- * Connections that many clients share, as those of a proxy: a request waits until one of them is free. They take turns, so
- * that the server does not close one that is not used.
+ * Connections shared by many clients, like those of a proxy. A request waits for a free connection. Connections take
+ * turns, so that the server does not close an idle one.
  */
 export class SharedConnections implements Poster {
   readonly #connections: readonly Connection[];

@@ -1,4 +1,4 @@
-/** A result in words, as the terminal and the page show it. */
+/** Writes a result as text, for the terminal and the page. */
 import { describeGoals, isMet } from '../goal.js';
 import type { Result } from '../scenario.js';
 
@@ -8,7 +8,7 @@ export interface Cells {
   readonly limit: string;
   readonly ratio: string;
   readonly goal: string;
-  /** "yes", "no", or nothing where there is no goal. */
+  /** "yes", "no", or empty if there is no goal. */
   readonly met: string;
   readonly remarks: string;
 }
@@ -27,7 +27,7 @@ export function cellsOf(result: Result): Cells {
   };
 }
 
-/** Three digits that count, or the whole number. */
+/** Three significant digits, or the whole number. */
 export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

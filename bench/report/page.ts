@@ -1,23 +1,28 @@
-/** The documents that are made of a run: a page and the plots beside it. */
+/** Makes the documents of a run: a page, and the plots beside it. */
 import { isMet } from '../goal.js';
 import { type Result, short } from '../scenario.js';
 import { cellsOf } from './cells.js';
 import { type Curve, drawPlot, type Plot } from './plot.js';
 import type { RunRecord, ScenarioRecord } from './run-record.js';
 
-/** How long a line of a plan may be: some contain whole lists of constants. */
+/** The maximum length of a line in a plan. Some contain long lists of constants. */
 const planWidth = 140;
 
-/** By their names in `docs/`, the documents that say what was measured. They depend on the record alone. */
+/** The documents of a run, by their names in `docs/`. They depend on the record alone. */
 export function documentsOf(run: RunRecord): Record<string, string> {
   const results = run.scenarios.flatMap((scenario) => scenario.results);
   return {
     'performance.md': pageOf(run, results),
     'performance-rows.svg': drawPlot(
-      plotOf(results, 'rows', 'Time of a pull by rows in the view', 'rows that the user sees'),
+      plotOf(results, 'rows', 'Duration of a pull by rows in the view', 'rows that the user sees'),
     ),
     'performance-users.svg': drawPlot(
-      plotOf(results, 'users', 'After one change: until all have pulled', 'clients that pull at once'),
+      plotOf(
+        results,
+        'users',
+        'Time until all clients have pulled after one change',
+        'clients that pull at the same time',
+      ),
     ),
   };
 }
@@ -40,8 +45,8 @@ function pageOf(run: RunRecord, results: readonly Result[]): string {
 
 # Performance
 
-Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine, and
-everything went over its loopback interface.
+Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine
+and communicated over its loopback interface.
 
 | | |
 |---|---|
@@ -53,13 +58,13 @@ everything went over its loopback interface.
     .join(', ')}; otherwise the defaults, so every commit is durable |
 
 - A value is the median of its samples, unless its name says otherwise.
-- A limit is what it is held against, measured in the same run: both take turns, so that noise meets them alike. The
-  ratio is value by limit; where the table says "how often as fast", it is limit by value.
+- A limit is what the value is compared with. The same run measures both in turns, so that noise affects both alike. The
+  ratio is value divided by limit; where the table says "times as fast", it is limit divided by value.
 - A goal is a bound on the value or, with ×, on the ratio.
 
 ${verdictOf(results)}
 
-[Where the time goes](where-the-time-goes.md) says what limits the rest, and what was tried.
+[Where the time goes](where-the-time-goes.md) explains what limits the rest, and what we tried.
 
 ![Time by rows](performance-rows.svg)
 
@@ -69,7 +74,7 @@ ${run.scenarios.map(sectionOf).join('\n\n')}
 
 ## Plans
 
-How Postgres runs the statements behind pulls (\`EXPLAIN\`), on the database of this run. Long lines are cut.
+How Postgres runs the statements behind pulls (\`EXPLAIN\`), on the database of this run. Long lines are truncated.
 
 ${run.plans.map(({ name, lines }) => `### ${name}\n\n\`\`\`\n${lines.map(cut).join('\n')}\n\`\`\``).join('\n\n')}
 `;
@@ -95,7 +100,7 @@ function describeLoad({ cpus, load }: RunRecord['machine']): string {
   return load < cpus / 4 ? figure : `${figure}: other work made everything slower`;
 }
 
-/** How many goals are met, and a line for each that is missed. */
+/** Returns the number of goals that are met, and a line for each that is missed. */
 function verdictOf(results: readonly Result[]): string {
   const judged = results.filter((result) => isMet(result) !== undefined);
   const missed = judged.filter((result) => !isMet(result));

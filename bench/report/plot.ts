@@ -11,19 +11,19 @@ export interface Plot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** Of y, as it stands behind a value. Default "ms". */
+  /** The unit of y, written after a value. Default "ms". */
   readonly unit?: string;
   readonly curves: readonly Curve[];
-  /** How a value of x is written at its tick. */
+  /** Formats the label of an x value's tick. */
   readonly xLabel: (x: number) => string;
 }
 
 const [width, height] = [760, 400];
 const frame = { left: 76, right: 540, top: 50, bottom: 340 };
-/** How far apart the curves' names are written, at least. */
+/** The minimum distance between the curves' labels. */
 const lineHeight = 18;
 
-/** Of the parts of a chart, on light and dark pages. */
+/** Styles the parts of a chart, for light and dark pages. */
 export const style: string = `
   :root { --ink: #1f2933; --faint: #d9e0e7; --paper: #ffffff; --c0: #0b63b0; --c1: #b4480c; --c2: #1a7f4b; }
   @media (prefers-color-scheme: dark) {
@@ -91,7 +91,7 @@ function tickY(y: number, label: string): string {
 function powersAround(values: readonly number[]): number[] {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
-  // As a decimal literal: a power of a float may be 0.010000000000000002.
+  // From a decimal literal, because a power of a float may be 0.010000000000000002.
   return Array.from({ length: high - low + 1 }, (_, i) => Number(`1e${low + i}`));
 }
 
@@ -100,7 +100,7 @@ function scaleOf(low: number, high: number, from: number, to: number): Place {
   return (value) => from + ((to - from) * Math.log(value / low)) / span;
 }
 
-/** Moves heights apart, the lowest on the page upward last, so that no two names overlap. */
+/** Moves labels down the page where they would overlap. */
 function apart(heights: readonly number[]): number[] {
   const moved = [...heights];
   const order = heights.map((_, i) => i).sort((a, b) => heights[a]! - heights[b]!);
@@ -115,7 +115,7 @@ function round(value: number): number {
   return Math.round(10 * value) / 10;
 }
 
-/** A text as XML has it. */
+/** Escapes a text for XML. */
 export function escaped(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
 }

@@ -1,11 +1,11 @@
-/** What is kept of a run, as JSON. */
+/** The record of a run, kept as JSON. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Result, Scale } from '../scenario.js';
 
-/** What EXPLAIN says about one statement. */
+/** The result of EXPLAIN for one statement. */
 export interface Plan {
   readonly name: string;
   readonly lines: readonly string[];
@@ -13,7 +13,7 @@ export interface Plan {
 
 export interface ScenarioRecord {
   readonly name: string;
-  /** One sentence on what is measured. */
+  /** One sentence that says what is measured. */
   readonly about: string;
   readonly results: readonly Result[];
 }
@@ -23,11 +23,11 @@ export interface Machine {
   readonly model: string;
   readonly memoryMB: number;
   readonly platform: string;
-  /** Just before the run, over the last minute: how many others wanted a processor. */
+  /** The load average over the last minute before the run, which shows what else used the machine. */
   readonly load: number;
 }
 
-/** What any run tells of itself. */
+/** The properties that all runs record. */
 export interface Run {
   readonly at: string;
   readonly seconds: number;
@@ -44,7 +44,7 @@ export interface RunRecord extends Run {
   readonly plans: readonly Plan[];
 }
 
-/** Begins a run: says when, on what, and how far it is. */
+/** Begins a run: records when and on what it runs, and prints its progress. */
 export function beginRun() {
   const machine = describeMachine();
   const at = new Date().toISOString();
@@ -69,10 +69,7 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/**
- * Writes to `bench/results`, which is not under version control.
- * @returns the path of the file written
- */
+/** Writes to `bench/results`, which is not under version control. Returns the path of the file. */
 export function writeRun(run: RunRecord): string {
   for (const { name, value } of run.scenarios.flatMap(({ results }) => results)) {
     if (!Number.isFinite(value)) throw new Error(`"${name}" was not measured`);
@@ -80,7 +77,7 @@ export function writeRun(run: RunRecord): string {
   return writeResult(run.at, run);
 }
 
-/** @param name colons and dots in it are replaced */
+/** @param name The file's name, in which colons and dots are replaced. */
 export function writeResult(name: string, record: object): string {
   const folder = fileURLToPath(new URL('../results/', import.meta.url));
   mkdirSync(folder, { recursive: true });
@@ -89,7 +86,7 @@ export function writeResult(name: string, record: object): string {
   return path;
 }
 
-/** As a record is kept in a file. */
+/** The text of a record's file. */
 export function textOf(record: object): string {
   return `${JSON.stringify(record, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** Many streams held open at once, with some writes: what it costs, beside what the model and the simulation say. */
+/** Holds many streams open while clients write a little, and compares the cost with the model and the simulation. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../test/stress/oracle/random.js';
@@ -15,18 +15,18 @@ import { type Assumptions, durationsOf, type Figures, type Workload } from './mo
 
 export interface HeldOptions {
   readonly streams: number;
-  /** At least so many. Each reads one of the standbys. */
+  /** The minimum number of servers. Each reads from one of the standbys. */
   readonly servers: number;
   readonly standbys: number;
   readonly seats: Workload['seats'];
   readonly seconds: number;
-  /** How much of the machine's cores the deployment should take, by the model, if so many standbys were read. */
+  /** The share of the machine's cores that the deployment should take by the model, with this many standbys. */
   readonly share: number;
   readonly shareWith: number;
   readonly cores: number;
 }
 
-/** Rates that are counted in a real run, each in a second. */
+/** The rates per second that a real run counts. */
 export const counted = ['pushes', 'pokes', 'pulls', 'news', 'statements', 'primaryLooks'] as const;
 export type Counted = Readonly<Record<(typeof counted)[number], number>>;
 
@@ -36,9 +36,9 @@ export interface Held {
   readonly standbys: number;
   readonly seats: Workload['seats'];
   readonly seconds: number;
-  /** Streams that ended by themselves, and pulls that failed. */
+  /** Streams that the server ended, and failed pulls. */
   readonly failures: number;
-  /** Processor time in a second, in microseconds: of all servers, of the primary, and of all standbys. */
+  /** Processor time per second, in microseconds: of all servers, of the primary, and of all standbys. */
   readonly measured: { readonly cpu: Cpu; readonly rates: Counted };
   readonly predicted: { readonly cpu: Cpu; readonly rates: Counted };
   readonly simulated: { readonly cpu: Cpu; readonly rates: Counted };
@@ -46,7 +46,7 @@ export interface Held {
 
 const warmUpSeconds = 5;
 
-/** A process cannot have more files open than this, and every stream is one; some are for all else. */
+/** Each stream is an open file, and the limit of open files must leave some for everything else. */
 function streamsPerProcess(most: number): number {
   const [, limit] = /^Max open files +\S+ +(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))!;
   return limit === 'unlimited' ? most : Math.min(most, Number(limit) - 500);
@@ -82,7 +82,7 @@ export async function hold(
   const act = async (stage: Stage, open: Open): Promise<Held> => {
     progress(`opening ${clients} streams on ${servers} servers`);
     await openAll(stage, clients, assumed.spreadMs);
-    // Not before: a server closes connections on which nothing comes for longer than that takes.
+    // Opened last, because a server closes connections that stay idle for as long as the streams take to open.
     const pushers = await pushersOf(stage, open);
     const writing = { teams, perSecond: writes };
     await write(pushers, { ...writing, seconds: warmUpSeconds });
@@ -135,7 +135,7 @@ function only(rates: Counted): Counted {
   return Object.fromEntries(counted.map((kind) => [kind, rates[kind]])) as unknown as Counted;
 }
 
-/** A team's members listen on different servers. */
+/** The members of a team subscribe on different servers. */
 async function openAll(stage: Stage, clients: number, spreadMs: number): Promise<void> {
   const count = stage.servers.length;
   const users = Array.from({ length: clients }, (_, i) => userOf(1 + Math.floor(i / members), i % members));
@@ -158,7 +158,7 @@ function eachLoader<Answer>(
   return Promise.all(loaders.map((loader, i) => loader.order<Answer>(order(i))));
 }
 
-/** How many clients push; each has pushed before, so that none is new. */
+/** The number of clients that push. Each has pushed before, so none is new. */
 const writers = 16;
 
 interface Writing {
@@ -167,7 +167,7 @@ interface Writing {
   readonly seconds: number;
 }
 
-/** Writes at random times, to documents of random teams. @returns how often */
+/** Writes at random times to documents of random teams. @returns the number of writes */
 async function write(pushers: readonly Pusher[], { teams, perSecond, seconds }: Writing): Promise<number> {
   const random = new Random(2);
   const until = performance.now() + 1000 * seconds;

@@ -1,12 +1,12 @@
 /**
- * Measures what operations cost, part by part, and holds many streams open, to see whether the model of capacity is
- * right. On Linux alone.
+ * Measures the cost of operations, part by part, and holds many streams open to verify the model of capacity. Linux
+ * only.
  *
- *   npm run bench -- scale                 everything, some twelve minutes
+ *   npm run bench -- scale                 everything, about twelve minutes
  *   npm run bench -- scale --quick         a smoke run
- *   npm run bench -- scale --publish       and makes docs/scale.json, docs/scale.md and its plots of it
+ *   npm run bench -- scale --publish       also writes docs/scale.json, docs/scale.md and its plots
  *   npm run bench -- scale --streams 5000  holds fewer streams open than 20,000
- *   npm run bench -- scale --standbys 2    holds them open with so many standbys (default 2)
+ *   npm run bench -- scale --standbys 2    holds them open with this many standbys (default 2)
  */
 import { parseArgs } from 'node:util';
 import { beginRun, packageVersion, writeResult } from '../report/run-record.js';

@@ -1,4 +1,4 @@
-/** Every scenario, in the order in which they run. */
+/** Lists every scenario, in the order in which they run. */
 import type { Scenario } from '../scenario.js';
 import { coldStart } from './cold-start.js';
 import { eventLoop } from './event-loop.js';
@@ -22,52 +22,61 @@ import { rest } from './writes/rest.js';
 
 type Scenarios = Readonly<Record<string, { readonly about: string; readonly run: Scenario }>>;
 
-/** First pulls come first: the server's peak memory is theirs alone. */
+/** First pulls run first, so that the server's peak memory is theirs alone. */
 export const scenarios: Scenarios = {
   'first-pull': {
-    about: 'The first pull of a client, against a COPY of the same JSON that node:http passes on, and compressed.',
+    about: 'The first pull of a client, compared with a COPY of the same JSON through node:http, and compressed.',
     run: firstPull,
   },
-  'no-change': { about: 'A pull to which nothing has happened, as most pulls are.', run: noChange },
-  'one-row': { about: 'A pull after one row of the view has changed, whatever the size of the view.', run: oneRow },
+  'no-change': { about: 'A pull that finds no changes, like most pulls.', run: noChange },
+  'one-row': { about: 'A pull after one row of the view has changed, for views of several sizes.', run: oneRow },
   'many-rows': { about: 'A pull after many rows of the view have changed.', run: manyRows },
-  herd: { about: 'Clients of one user with a large view, which all pull at once after one change.', run: herd },
+  herd: {
+    about: 'Clients of one user with a large view, which all pull at the same time after one change.',
+    run: herd,
+  },
   sharing: {
     about:
-      'Users who see the same list among others, and pull at once after one change in it; and clients of one user.',
+      'Users who see the same list among others and pull at the same time after one change in it; and clients of one user.',
     run: sharing,
   },
-  views: { about: 'Thirty views, each of a table of its own, beside two.', run: views },
-  tenants: { about: 'One of a thousand tenants of a database, while the others write.', run: manyTenants },
+  views: { about: 'Thirty views, each of its own table, compared with two.', run: views },
+  tenants: { about: 'One of a thousand tenants in a database, while the others write.', run: manyTenants },
   away: {
-    about: 'The return of a client after many writes to the tables of its views, none of which concerns it.',
+    about: 'A client that returns after many writes to the tables of its views, none of which affects it.',
     run: awayFromForeignWrites,
   },
-  crowd: { about: 'Many large first pulls at once, with a push and a small pull every 50 ms beside.', run: crowd },
-  push: { about: "Pushes, against the mutators' statements and the client's record in plain transactions.", run: push },
-  rest: { about: 'REST calls, against a route written by hand, and against the statements alone.', run: rest },
-  capture: { about: 'Writes to a table whose changes are captured, against the same without.', run: capture },
+  crowd: { about: 'Many large first pulls at the same time, with a push and a small pull every 50 ms.', run: crowd },
+  push: {
+    about: "Pushes, compared with the mutators' statements and the client's record in plain transactions.",
+    run: push,
+  },
+  rest: { about: 'REST calls, compared with a hand-written route, and with the statements alone.', run: rest },
+  capture: {
+    about: 'Writes to a table whose changes are captured, compared with the same writes without capture.',
+    run: capture,
+  },
   'event-loop': {
     about:
-      'The longest turn of the event loop that one request takes, of several each: nothing else is answered meanwhile.',
+      'The longest turn of the event loop in several runs of a request. The server answers nothing else during a turn.',
     run: eventLoop,
   },
-  pokes: { about: 'From a commit outside the server to the clients that it concerns.', run: pokes },
-  'cold-start': { about: 'From the start of a process to its first answer.', run: coldStart },
+  pokes: { about: 'From a commit outside the server to the clients that it affects.', run: pokes },
+  'cold-start': { about: 'From the start of a process to its first response.', run: coldStart },
 };
 
-/** What is not measured unless it is named: it takes long, or its numbers say more on a machine with more cores. */
+/** Runs only by name, because it takes long, or because its numbers mean more on a machine with more cores. */
 export const onDemand: Scenarios = {
   everyday: {
-    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, beside a plain one.',
+    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, and for a plain one.',
     run: everyday,
   },
   'everyday-bulk': {
-    about: 'A pull after one statement that changes many rows, against fetching all rows again.',
+    about: 'A pull after one statement that changes many rows, compared with fetching all rows again.',
     run: everydayBulk,
   },
   'everyday-users': {
-    about: 'A thousand users who see the same issues through such a view, and pull at once after one change.',
+    about: 'A thousand users who see the same issues through such a view and pull at the same time after one change.',
     run: everydayUsers,
   },
   'everyday-commits': {
@@ -75,7 +84,7 @@ export const onDemand: Scenarios = {
     run: everydayCommits,
   },
   workers: {
-    about: 'A pull to which nothing has happened, of `tidemark serve` with one worker and with two.',
+    about: 'A pull that finds no changes, of `tidemark serve` with one worker and with two.',
     run: workers,
   },
 };

@@ -1,4 +1,4 @@
-/** From the start of a process to its first answer, and the part of it that importing the package takes. */
+/** Measures the time from a process's start to its first response, and the part that importing the package takes. */
 import { Connection } from '../client/connection.js';
 import { userOf } from '../database.js';
 import { type ServerProcess, startProcess, startServer } from '../processes.js';

@@ -1,4 +1,4 @@
-/** How long a request keeps the event loop to itself: meanwhile, nothing else is answered. */
+/** Measures how long a request blocks the event loop, during which the server answers nothing else. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientGroup } from '../client/client-group.js';
 import { type Connection, Refusal } from '../client/connection.js';
@@ -37,7 +37,7 @@ export async function eventLoop(bench: Bench): Promise<Result[]> {
   }
 }
 
-/** Prepares a request; what it returns sends it. */
+/** Prepares a request, and returns the function that sends it. */
 type Request = (connection: Connection, round: number) => Promise<() => Promise<unknown>>;
 
 function requestsOf({ pool, sizes }: Bench): Readonly<Record<string, Request>> {
@@ -94,7 +94,7 @@ function requestsOf({ pool, sizes }: Bench): Readonly<Record<string, Request>> {
     'push of 10,000 mutations': push(() => Array(10_000).fill(nothing)),
     'push of 4 MB of text': push(() => [large(4e6)]),
     'push of 150,000 nested arrays': push(() => [{ id: 'none', title: Array(1_500).fill(deep) }]),
-    'push of 4 MiB that is no JSON': post('/sync/push', () => '['.repeat(4 * MiB)),
+    'push of 4 MiB that is not JSON': post('/sync/push', () => '['.repeat(4 * MiB)),
     'batch of 1,000 calls': post('/api/mutators', () =>
       JSON.stringify(Array(1_000).fill({ name: mutator, args: nothing })),
     ),

@@ -1,4 +1,4 @@
-/** Pokes: whom one write reaches and how soon, what a stream costs, and what listening costs while nothing happens. */
+/** Measures pokes: which clients a write reaches and how soon, the cost of a stream, and idle subscribers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { atMost, type Goal } from '../goal.js';
@@ -8,7 +8,7 @@ import { type Bench, type Result, withDatabase } from '../scenario.js';
 import type { Arrivals, Order } from '../servers/listeners.js';
 import { median, quantile } from '../statistics.js';
 
-/** One server, one loader and a database, and the sizes of what is measured. */
+/** One server, one loader and a database, and the sizes to measure. */
 interface Stage {
   readonly pool: pg.Pool;
   readonly server: ServerProcess;
@@ -20,7 +20,7 @@ interface Stage {
   progress(message: string): void;
 }
 
-/** The tenant of which everybody is a member. */
+/** The tenant of which all users are members. */
 const everyone = 0;
 
 export function pokes(bench: Bench): Promise<Result[]> {
@@ -35,7 +35,7 @@ export function pokes(bench: Bench): Promise<Result[]> {
     const results: Result[] = [];
     try {
       for (const measure of [oneTenant, streams]) {
-        // The memory of each is its own.
+        // A server of its own, because its memory is measured.
         const server = await startServer(url, { application: 'documents' });
         results.push(...(await measure({ ...sizes, pool, server, order, progress }).finally(server.stop)));
       }
@@ -67,7 +67,7 @@ function usersOf(clients: number, users: number): string[] {
   return Array.from({ length: clients }, (_, i) => `user${i % users}`);
 }
 
-/** Commits a change of one of a tenant's documents, and returns the time of the clock just after. */
+/** Commits a change to one of a tenant's documents, and returns the clock time just after. */
 async function write({ pool, tenants }: Stage, tenant: number): Promise<number> {
   const id = tenant + (tenants + 1) * Math.floor(20 * Math.random());
   await pool.query({
@@ -89,7 +89,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
   progress(`pokes: ${users} users of ${tenants} tenants`);
   await order({ do: 'open', url: server.url, users: usersOf(users, users), pulls: true });
   const idle = await idleCost(stage);
-  // Code that has hardly run yet is slow, and after a quiet time the server looks rarely.
+  // Code is slow until it has run many times, and the server polls rarely after a quiet time.
   for (let round = 0; round < 5; round++) await arrivalsOf(stage, 1 + round, users / tenants);
   await order({ do: 'pull' });
   const counts: number[] = [];
@@ -107,7 +107,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
     last.push(arrivals.pokes.at(-1)! - arrivals.committed);
     settled.push(arrivals.pulledAt - arrivals.committed);
     if (round % 5 !== 0) continue;
-    // As if everybody had been poked.
+    // As if all users had been poked.
     const started = performance.now();
     await order({ do: 'pull' });
     herds.push(performance.now() - started);
@@ -116,7 +116,7 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
   const single = await singleWrites(stage);
   const name = `write for ${users / tenants} of ${users} clients`;
   return [
-    { name: `${name}: pokes`, value: median(counts), unit: '', note: `most ${Math.max(...counts)}` },
+    { name: `${name}: pokes`, value: median(counts), unit: '', note: `max ${Math.max(...counts)}` },
     { name: `${name}: pulls`, value: median(pulls), unit: '', limit: users, limitName: 'poking all' },
     quantileOf(`${name}: commit to poke`, pokes, 0.5, atMost(15)),
     quantileOf(`${name}: commit to poke`, pokes, 0.95, atMost(30)),
@@ -124,19 +124,19 @@ async function oneTenant(stage: Stage): Promise<Result[]> {
     {
       ...latency(`${name}: commit to last pull`, settled),
       limit: median(herds),
-      limitName: 'everybody pulls, without the poke',
+      limitName: 'pulls of all clients, without the poke',
     },
     ...single,
     ...idle,
   ];
 }
 
-/** Writes to one tenant after random pauses of 0.5 to 5 s, and what the database's processes cost meanwhile. */
+/** Writes to one tenant after random pauses of 0.5 to 5 s, and measures what the database's processes spend on that. */
 async function singleWrites(stage: Stage): Promise<Result[]> {
   const { pool, server, order, users, tenants, rounds, progress } = stage;
   progress('pokes: single writes');
   const concerned = users / tenants;
-  // The first tenant's users, as `seed` numbers them.
+  // The first tenant's users, in the numbering of `seed`.
   const listening = Array.from({ length: concerned }, (_, i) => `user${i * tenants}`);
   await order({ do: 'open', url: server.url, users: listening, pulls: false });
   const first: number[] = [];
@@ -165,7 +165,7 @@ function quantileOf(name: string, samples: readonly number[], q: number, goal: G
   return { name: `${name}, p${100 * q}`, value: quantile(samples, q), unit: 'ms', goals: [goal] };
 }
 
-/** What the server and Postgres do while many listen and nothing happens. */
+/** Measures what the server and Postgres do while there are many subscribers and no changes. */
 async function idleCost({ pool, server, users, progress }: Stage): Promise<Result[]> {
   progress('pokes: nothing happens');
   const seconds = 5;
@@ -175,7 +175,8 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
     );
     return rows[0]!.n;
   };
-  await sleep(1_500);
+  // A connection that becomes idle reports its transactions up to ten seconds later.
+  await sleep(12_000);
   const before = {
     server: (await server.ask<ServerState>({})).cpuMs,
     postgres: await backendsOf(pool),
@@ -187,7 +188,7 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
     postgres: await backendsOf(pool),
     commits: await commits(),
   };
-  const name = `${users} listeners, idle`;
+  const name = `${users} subscribers, idle`;
   const share = (ms: number) => ms / (10 * seconds);
   return [
     { name: `${name}: transactions`, value: (after.commits - before.commits) / seconds, unit: '/s' },
@@ -196,7 +197,7 @@ async function idleCost({ pool, server, users, progress }: Stage): Promise<Resul
   ];
 }
 
-/** Opens streams, pokes them all by one commit, closes them, and does it again: memory must not grow. */
+/** Repeatedly opens streams, pokes them all with one commit, and closes them: memory must not grow. */
 async function streams(stage: Stage): Promise<Result[]> {
   const { order, server, users, streams: count, progress } = stage;
   const before = await server.ask<ServerState>({});

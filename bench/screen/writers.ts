@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** The moments, by the machine's clock, between which a write was committed. */
+/** The clock times between which a write was committed. */
 export interface Written {
   readonly before: number;
   readonly after: number;
 }
 
-/** Gives the todo that is watched another title. */
+/** Gives the watched todo another title. */
 export type Writer = (title: string) => Promise<Written>;
 
 export const watched = { list: 'Home', id: 'ann-home-1' } as const;

@@ -1,4 +1,4 @@
-/** A process that imports what it is told to, once, and answers how long it took in milliseconds. */
+/** Imports the module named in a message, once, and answers with the duration in milliseconds. */
 process.on('message', async (/** @type {{ name: string }} */ { name }) => {
   const started = performance.now();
   await import(name);

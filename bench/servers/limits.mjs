@@ -1,10 +1,10 @@
 /**
- * A process with the bare limits: what Node and Postgres do with nothing in between.
+ * The bare limits: what Node and Postgres do without a sync server in between.
  *
  *   POST /query          HTTP and one prepared query that an index serves
  *   POST /copy?user=…    the ops of a first pull, made by COPY and piped out
- *   { ids, milliseconds }    a message: the statements of a push in plain transactions, for so many milliseconds
- *   { id, count, commits }   a message: the statements of so many mutations, in so many transactions; how long it takes
+ *   { ids, milliseconds }    a message: a push's statements in plain transactions, for this many milliseconds
+ *   { id, count, commits }   a message: the statements of `count` mutations in `commits` transactions; their duration
  */
 import { createServer } from 'node:http';
 import pg from 'pg';
@@ -59,7 +59,7 @@ const server = createServer((request, response) => {
   request.on('data', () => {});
   request.on('end', () => routes[url.pathname]?.(url, response));
 });
-// A connection must outlast the turns of all others.
+// A connection must stay open during the turns of all other contenders.
 server.keepAliveTimeout = 75_000;
 server.listen(0, '127.0.0.1', () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
@@ -77,7 +77,7 @@ async function connectWriters(count) {
 }
 
 /**
- * The statements of a mutation.
+ * Runs the statements of a mutation.
  * @type {(writer: number, id: string | undefined, title: string) => Promise<void>}
  */
 async function mutate(writer, id, title) {
@@ -90,7 +90,7 @@ async function mutate(writer, id, title) {
 
 /**
  * @param {{ ids: readonly string[], milliseconds: number }} work one writer for each todo
- * @returns how many transactions were committed
+ * @returns the number of committed transactions
  */
 async function transactions({ ids, milliseconds }) {
   await connectWriters(ids.length);

@@ -1,5 +1,5 @@
 /**
- * A process with many clients that listen for pokes, and can pull when one comes. It does one thing at a time, as
+ * A process with many clients that subscribe to pokes, and can pull after each poke. It does one thing at a time, as
  * `Order` says.
  */
 import { connect, type Socket } from 'node:net';
@@ -9,39 +9,39 @@ import { SharedConnections } from '../client/shared-connections.js';
 
 export type Order =
   /**
-   * A client of each of the users, which may be the same. Done when each has its first poke, and where they pull, has
-   * pulled.
+   * Opens a client for each of the users, who may be the same. Done when each has its first poke, and, if they pull,
+   * has pulled.
    */
   | {
       readonly do: 'open';
       readonly url: string;
       readonly users: readonly string[];
       readonly pulls: boolean;
-      /** As a client sends it; see `ClientGroup`. */
+      /** The version that a client sends. See `ClientGroup`. */
       readonly schemaVersion?: string;
-      /** The number of the first client, so that those of several processes differ. Default 0. */
+      /** The number of the first client, so that the clients of several processes differ. Default 0. */
       readonly from?: number;
-      /** Of this machine's; for more clients than one has ports for. */
+      /** A local address, if the clients need more ports than one address has. */
       readonly localAddress?: string;
-      /** How many connections all share for their pulls. Default: each has its own. */
+      /** The number of connections that all clients share for their pulls. Default: each has its own. */
       readonly connections?: number;
-      /** A pull comes at any time up to so many milliseconds after its poke. Default 0. */
+      /** A pull starts at a random time up to this many milliseconds after its poke. Default 0. */
       readonly spreadMs?: number;
     }
-  /** Forgets the pokes that have come. */
+  /** Discards the recorded pokes. */
   | { readonly do: 'reset' }
   /** Answers with `Totals`, since the last reset. */
   | { readonly do: 'count' }
-  /** Waits for so many pokes, and for the pulls after them. Answers with `Arrivals`. */
+  /** Waits for this many pokes, and for the pulls after them. Answers with `Arrivals`. */
   | { readonly do: 'await'; readonly pokes: number }
   /** Every client pulls. */
   | { readonly do: 'pull' }
   | { readonly do: 'close' };
 
 export interface Arrivals {
-  /** The times of the clock at which pokes came, in milliseconds, in order. */
+  /** The clock times at which pokes arrived, in milliseconds, in order. */
   readonly pokes: readonly number[];
-  /** When the last pull after them was answered. */
+  /** The time at which the last pull after them was answered. */
   readonly pulledAt: number;
   readonly pulls: number;
 }
@@ -49,7 +49,7 @@ export interface Arrivals {
 export interface Totals {
   readonly pokes: number;
   readonly pulls: number;
-  /** Streams that have ended by themselves, and pulls that have failed. */
+  /** Streams that the server ended, and failed pulls. */
   readonly failures: number;
 }
 
@@ -73,7 +73,7 @@ class Client {
   readonly #connection: Connection | undefined;
   readonly #group: ClientGroup | undefined;
   readonly #spreadMs: number;
-  /** Of a client that takes its time: it has been poked, and has not yet pulled; and whether it pulls. */
+  /** The state of a client that delays its pulls: poked but not yet pulling, and pulling. */
   #isPoked = false;
   #isBusy = false;
 
@@ -127,7 +127,7 @@ class Client {
     onPoke();
   }
 
-  /** One pull at a time, as a client does: it answers all pokes that came before it began. */
+  /** One pull at a time, as in real clients. It answers all pokes that arrived before it began. */
   #pullLater(): void {
     this.#isPoked = true;
     if (this.#isBusy) return;
@@ -177,7 +177,7 @@ async function awaitPokes(count: number): Promise<Arrivals> {
       new Promise((resolve) => setTimeout(resolve, 100)),
     ]);
   }
-  // Were there more than are expected, they would come with these.
+  // Gives surplus pokes time to arrive.
   await new Promise((resolve) => setTimeout(resolve, 50));
   await Promise.all(pulling);
   return { pokes: arrivals, pulledAt, pulls };

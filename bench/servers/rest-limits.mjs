@@ -1,9 +1,9 @@
 /**
- * A process with the limits of REST calls: their statements on a pool as large as that of the server under test.
+ * The limits of REST calls: their statements, on a pool as large as that of the server under test.
  *
- *   POST /rename     a bare route of Hono's; the body is what the mutator takes
- *   POST /renames    the same for an array of them, in one transaction
- *   { ids }          a message: the transactions alone, each connection one after the other, for so many milliseconds
+ *   POST /rename     a bare Hono route; the body has the mutator's args
+ *   POST /renames    takes an array of them, in one transaction
+ *   { ids }          a message: only the transactions, one after the other on each connection, for some milliseconds
  */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -50,16 +50,16 @@ app.post('/renames', async (c) => {
   await renameInPool(renames);
   return c.json(renames.map(() => ({ ok: true })));
 });
-// A connection must outlast the turns of all others.
+// A connection must stay open during the turns of all other contenders.
 const serverOptions = { keepAliveTimeout: 75_000 };
 serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', serverOptions }, ({ port }) => {
   process.send?.({ url: `http://127.0.0.1:${port}` });
 });
 
 /**
- * @param {{ ids: readonly (readonly string[])[], milliseconds: number }} work what each connection renames in a
- * transaction
- * @returns how many were committed a second
+ * @param {{ ids: readonly (readonly string[])[], milliseconds: number }} work the IDs that each connection renames in a
+ *   transaction
+ * @returns the number of committed transactions per second
  */
 async function transactions({ ids, milliseconds }) {
   const clients = await Promise.all(ids.map(() => pool.connect()));

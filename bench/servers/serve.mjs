@@ -1,4 +1,4 @@
-/** A process with the server under test, as an application would run it: the built package, its default log (to nowhere). */
+/** The server under test, as an application runs it: the built package, its default log (to nowhere). */
 import pg from 'pg';
 import { createSync, migrate } from 'tidemark';
 import { listen, logFromEnvironment } from 'tidemark/node';

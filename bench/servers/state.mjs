@@ -1,15 +1,14 @@
-/** Has a server under test answer any message with what it takes of the machine. */
+/** Answers any message to a server under test with the resources that it uses. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** In milliseconds: how finely the event loop is watched. */
+/** The sampling interval of the event loop's delay, in milliseconds. */
 const resolution = 1;
 
 /**
- * If a message says `watch`, the answer to the next one also says for how long the event loop was blocked in between, at
- * most.
- * @param {() => object} more what else it answers
+ * If a message has `watch`, the next answer includes the longest time that the event loop was blocked in between.
+ * @param {() => object} more additional properties of the answer
  */
 export function answerWithState(more = () => ({})) {
   const loop = monitorEventLoopDelay({ resolution });

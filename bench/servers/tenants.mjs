@@ -1,6 +1,6 @@
 /**
- * A process with tenants under test, as an application would run it: the built package. A header says which one a request is
- * for. The environment gives the addresses of some of their databases; the others are in the same cluster, by their names.
+ * Tenants under test, as an application runs them: the built package. A header names a request's tenant. The
+ * environment has the addresses of some databases; the others are in the same cluster, under the tenants' names.
  */
 import { createTenants } from 'tidemark';
 import { listen } from 'tidemark/node';

@@ -9,9 +9,9 @@ const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export interface WorkersProcess {
   readonly url: string;
-  /** The processor time of each worker so far, in milliseconds; empty where the system does not tell. */
+  /** The processor time of each worker so far, in milliseconds; empty if the system does not report it. */
   workersMs(): number[];
-  /** That of the process that hands them connections. */
+  /** The processor time of the process that hands connections to workers. */
   primaryMs(): number | undefined;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// `npm run dev`: Vite and the server in one process, on one port. The server starts again when its code has changed.
+// `npm run dev`: Vite and the server in one process, on one port. The server restarts when its code changes.
 import { fileURLToPath } from 'node:url';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import {
@@ -90,7 +90,7 @@ function printSteps(log) {
 }
 
 /**
- * What answers while the server cannot.
+ * Responds while the server cannot.
  *
  * @param {string} reason
  */

@@ -1,4 +1,4 @@
-/** What `npx tidemark status`, `doctor` and `migrate` know about this application. The server takes it from `sync.ts`, too. */
+/** Configures `npx tidemark status`, `doctor` and `migrate`. Views and mutators are the server's, from `sync.ts`. */
 import { readFile } from 'node:fs/promises';
 import { defineConfig } from 'tidemark';
 import { authenticate, mutators, views } from './server/sync.ts';

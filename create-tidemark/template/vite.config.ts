@@ -14,7 +14,7 @@ export default defineConfig({
   },
 });
 
-/** Adds the service worker to the build, with the paths and the hashes of all other files. */
+/** Adds the service worker to the build, with the paths and hashes of all other files. */
 function serviceWorker(): Plugin {
   const hash = (data: string | Buffer) => createHash('sha256').update(data).digest('base64');
   return {

@@ -1,4 +1,4 @@
-/** What the mutators of all these examples take. */
+/** The args of the mutators of all these examples. */
 import { z } from 'zod';
 
 const id = z.string().min(1);

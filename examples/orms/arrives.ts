@@ -1,4 +1,4 @@
-/** What clients receive, whichever library the views come from: the compiler compares it with `RowOf`. */
+/** The rows that clients receive from any library's views. The compiler compares them with `RowOf`. */
 import type { RowOf } from 'tidemark';
 import type { views as drizzle } from './drizzle/views.js';
 import type { views as kysely } from './kysely/views.js';

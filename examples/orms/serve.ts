@@ -1,4 +1,4 @@
-/** What all these examples do in the same way: they open a database, say who is asking, and listen. */
+/** The common parts of these examples: they open a database, identify the caller, and listen. */
 import pg from 'pg';
 import { createSync, migrate, type SyncOptions, type UserContext } from 'tidemark';
 import { addressFromEnvironment, listen, logFromEnvironment, openDatabase } from 'tidemark/node';
@@ -12,7 +12,7 @@ interface Application<Tx> extends Pick<SyncOptions<UserContext, Tx>, 'views' | '
 export async function serve<Tx>({ createTables, ...application }: Application<Tx>): Promise<void> {
   const log = logFromEnvironment();
   const database = await openDatabase({ log }); // DATABASE_URL, or an embedded Postgres
-  // In UTC: Prisma writes times without a zone, and means that.
+  // In UTC, because Prisma writes times without a zone and means UTC.
   const pool = new pg.Pool({ connectionString: database.url, options: '-c timezone=UTC' });
   await createTables(database.url);
   await migrate({ database: pool, views: application.views, log });

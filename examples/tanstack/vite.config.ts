@@ -9,7 +9,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 1_000,
-    // Its "use client" means nothing in a bundle.
+    // The directive "use client" has no effect in a bundle.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
 });

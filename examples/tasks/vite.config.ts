@@ -8,7 +8,7 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('dist/web', import.meta.url)),
     emptyOutDir: true,
     target: 'es2023',
-    // Files of their own, under names that hold a hash: the server lets browsers keep them for ever.
+    // Separate files, whose names contain a hash: the server lets browsers keep them permanently.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,4 +1,4 @@
-// In place of the engine's access to globals, which throws where the browser allows no site data.
+// Replaces the engine's access to globals, which throws in browsers that allow no site data.
 
 export function getBrowserGlobal(name) {
   try {
@@ -8,7 +8,7 @@ export function getBrowserGlobal(name) {
   }
 }
 
-/** The engine's own store in IndexedDB would use it; the client brings another. */
+/** Only the engine's own IndexedDB store would use it, which the client replaces. */
 export function mustGetBrowserGlobal() {
   throw new Error('The engine has no stores of its own');
 }

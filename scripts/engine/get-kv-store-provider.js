@@ -1,2 +1,2 @@
-/** The client always gives the engine a store provider of its own. */
+/** The client always gives the engine its own store provider. */
 export const getKVStoreProvider = (_log, provider) => provider;

@@ -1,8 +1,8 @@
-/** Indexes on lists of fields. An index is a tree of all rows below a prefix, whose keys sort as the rows' fields do. */
+/** Indexes on lists of fields. An index is a tree of all rows below a prefix, with keys that sort as the fields do. */
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** Flips the sign bit of a number, and all other bits of a negative one, so that the 16 digits sort as the numbers. */
+/** Flips the sign bit of a number, and all other bits of a negative one, so that the 16 digits sort as numbers. */
 function numberText(number) {
   // Adding zero turns -0 into 0.
   bits.setFloat64(0, number + 0);
@@ -11,35 +11,35 @@ function numberText(number) {
   return flipped.toString(16).padStart(16, '0');
 }
 
-/** Null comes last, as in Postgres. The text has no character below \x02, so one ends before it is continued. */
+/** Null sorts last, as in Postgres. Texts contain no character below \x02, so a text sorts before its continuations. */
 function valueText(value) {
   if (value === null || value === undefined) return 'z';
   if (typeof value === 'number') return `n${numberText(value)}`;
   if (typeof value !== 'string') return `j${JSON.stringify(value)}`;
   const escaped = value.replaceAll('\x02', '\x022').replaceAll('\x01', '\x021').replaceAll('\0', '\x020');
-  // The Z of a time in UTC sorts before the decimals of a later one.
+  // In UTC times, Z must sort before the decimals of a later time.
   return `t${escaped.replace(/(\dT\d\d:\d\d:\d\d[.\d]*)Z$/, '$1\x02Z')}`;
 }
 
 /**
- * The text that the keys of rows begin with whose first fields have these values and, if there is a prefix, whose next
- * field is a text that begins with it.
+ * Returns the beginning of the keys of rows whose first fields have these values. With a prefix, the next field is a
+ * text that begins with it.
  */
 export function indexPrefix(values, prefix) {
   const equal = values.map((value) => `${valueText(value)}\x01`).join('');
   return prefix === undefined ? equal : equal + valueText(prefix);
 }
 
-/** The key in the index of the row that has these values in its fields and this key in the view. */
+/** The index key of the row with these values in its fields and this key in the view. */
 export const indexKey = (values, key) => `\0${indexPrefix(values)}\0${key}`;
 
-/** The two parts of a key: the text of the fields, and the row's own key. */
+/** Splits a key into its two parts: the text of the fields, and the row's own key. */
 export function decodeIndexKey(key) {
   const end = key.indexOf('\0', 1);
   return [key.slice(1, end), key.slice(end + 1)];
 }
 
-/** Puts a row into an index (0), or takes it out (1). The definition is a JSON array of the fields' names. */
+/** Adds a row to an index (0), or removes it (1). The definition is a JSON array of field names. */
 export async function indexValue(_log, index, operation, key, row, definition) {
   const values = JSON.parse(definition).map((field) => row?.[field]);
   await (operation === 0 ? index.put(indexKey(values, key), row) : index.del(indexKey(values, key)));

@@ -1,14 +1,13 @@
-/** The longest time, in milliseconds, for which the page's thread is kept. */
+/** The longest time for which work may block the page's thread, in milliseconds. */
 const maxTurnMs = 50;
 
-/** When work began in this turn of the page's thread; undefined if none has. */
+/** The time at which work began in this turn of the page's thread; undefined if none has. */
 let since;
 
 /**
- * Called between the steps of long work: waits for another turn if this one has been long, so that other tasks of the page
- * get theirs. Short work is done in one turn.
- * @param open the transaction of a store in which the work is done, if there is one. IndexedDB would end it in a turn in
- * which nothing is asked of it.
+ * Called between the steps of long work. If the current turn has been long, waits for another one, so that other tasks
+ * of the page can run. Short work is done in one turn.
+ * @param open The store transaction of the work, if any. IndexedDB would end it in a turn without a request to it.
  */
 export async function nextTurn(open) {
   if (since === undefined) {

@@ -1,9 +1,9 @@
-/** Scans in both directions. They read only the nodes of a tree that hold entries of the result. */
+/** Scans in both directions. They read only those nodes of a tree that hold entries of the result. */
 import { lessThan, lessThanEq } from 'compare-utf8';
 import { asyncIterableToArray } from './async-iterable-to-array.js';
 import { throwIfClosed } from './transaction-closed-error.js';
 
-/** The number of entries at the beginning whose keys meet a condition. */
+/** Returns the number of leading entries whose keys meet a condition. */
 function countWhile(entries, condition) {
   let [low, high] = [0, entries.length];
   while (low < high) {
@@ -15,13 +15,13 @@ function countWhile(entries, condition) {
 }
 
 /**
- * The entries of one leaf below a node, from the scan's position on, in its order. Empty if there are none.
- * @param isBelow true if a key is below the scan's position. The key of a node is the highest one in it.
+ * Returns the entries of one leaf below a node, from the scan's position on and in its order. Empty if there are none.
+ * @param isBelow True if a key is below the scan's position. A node's key is the highest one in it.
  */
 async function nextEntries(map, hash, isBelow, descending) {
   const { level, entries } = await map.getNode(hash);
   const position = countWhile(entries, isBelow);
-  // In copies, since a mutator may change the nodes.
+  // Copies, because a mutator may change the nodes.
   const rest = descending ? entries.slice(0, level > 0 ? position + 1 : position).reverse() : entries.slice(position);
   if (level === 0) return rest;
   for (const [, child] of rest) {
@@ -42,14 +42,14 @@ async function* scan(toValue, options, read, onLimitKey) {
     ? (key) => (lessThan(key, prefix) || key.startsWith(prefix)) && (after === undefined || lessThan(key, after))
     : (key) => lessThan(key, prefix) || (after !== undefined && lessThanEq(key, after));
   while (limit > 0) {
-    // Always from the root, since a mutator may have changed the tree.
+    // Always from the root, because a mutator may have changed the tree.
     const entries = await nextEntries(map, map.rootHash, isBelow, descending);
     if (entries.length === 0) return;
     for (const [key, value] of entries) {
       if (!key.startsWith(prefix)) return;
       after = key;
       limit--;
-      // Changes after the last key of a limited scan do not concern those who subscribe to it.
+      // Changes after the last key of a limited scan do not affect its subscribers.
       if (limit === 0 && !descending) onLimitKey(key);
       yield toValue(key, value);
       if (limit === 0) return;
@@ -82,5 +82,5 @@ export class ScanResultImpl {
   }
 }
 
-/** Where the engine's own iterator over an index would begin, which is not used. */
+/** The start of the engine's own index iterator, which is not used. */
 export const fromKeyForIndexScanInternal = () => '';

@@ -1,10 +1,10 @@
 /**
- * Waits without a listener of its own on the signal: the engine waits a minute after each pull, so that a busy client
- * would have hundreds of them, and Node warns from the eleventh on.
+ * Waits without adding a listener to the signal. The engine waits for a minute after each pull, so a busy client would
+ * have hundreds of listeners, and Node warns above ten.
  */
 import { AbortError } from './abort-error.js';
 
-/** For each signal, what wakes those who wait. */
+/** For each signal, the functions that wake the waiters. */
 const waiting = new WeakMap();
 
 function wakersOf(signal) {

@@ -1,6 +1,6 @@
 /**
- * Schemas that take any value. The engine checks with them what it has itself stored, and nobody else's data: the checks
- * are a seventh of its size.
+ * Schemas that accept any value. The engine uses them only to check data that it has stored itself, and the checks are
+ * a seventh of its size.
  */
 const schema = new Proxy(() => schema, { get: () => schema });
 

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pull, setUp } from '../../test/integration/endpoints/requests.js';
 import { silent } from '../../test/support/log.js';
 import { listenForPokes } from '../../test/support/poke-reader.js';
-import { PokeStreams } from '../endpoints/listening/poke-streams.js';
+import { PokeStreams } from '../endpoints/subscriptions/poke-streams.js';
 import { streamBudget } from '../limits/request-limits.js';
 import { type Listening, listen } from '../node.js';
 import { type CORSOptions, withCORS } from './cors.js';
 
 const app = 'https://app.test';
 
-/** An app that knows one user, for pages of other origins. */
+/** Serves an app with one user to pages of other origins. */
 function serve(options: CORSOptions, parts: Parameters<typeof setUp>[0] = {}) {
   const fetch = withCORS(setUp(parts).app.fetch, options);
   return (path: string, init?: RequestInit) => fetch(new Request(`http://localhost${path}`, init));
@@ -26,16 +26,16 @@ const preflight = (origin: string) => ({
   },
 });
 
-/** The headers of a response that are about origins. */
+/** Returns the headers of a response that concern origins. */
 function granted(response: Response): Record<string, string> {
   return Object.fromEntries([...response.headers].filter(([name]) => /^(access-control-|vary$)/.test(name)));
 }
 
-describe('a page of a named origin', () => {
+describe('a page of a listed origin', () => {
   const send = serve({ origins: ['https://other.test', app] });
   const exposed = { 'access-control-expose-headers': expect.stringContaining('X-Request-ID') };
 
-  it('is told what it may send', async () => {
+  it('receives its permissions in reply to a preflight', async () => {
     const response = await send('/sync/pull', preflight(app));
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
@@ -52,19 +52,19 @@ describe('a page of a named origin', () => {
     );
   });
 
-  it('reads responses, also refusals', async () => {
+  it('can read responses, including refusals', async () => {
     const headers = { Origin: app, ...json };
-    const own = { 'access-control-allow-origin': app, ...exposed, vary: 'Origin' };
+    const expected = { 'access-control-allow-origin': app, ...exposed, vary: 'Origin' };
     const answer = await send('/sync/pull', { ...post, headers: { ...headers, Authorization: 'secret' } });
-    expect([answer.status, granted(answer)]).toEqual([200, own]);
+    expect([answer.status, granted(answer)]).toEqual([200, expected]);
     expect(await answer.text()).toBe('{"cookie":1}');
     for (const [path, status] of [['/sync/pull', 401], ['/nowhere', 404]] as const) {
       const refusal = await send(path, { ...post, headers });
-      expect([refusal.status, granted(refusal)]).toEqual([status, own]);
+      expect([refusal.status, granted(refusal)]).toEqual([status, expected]);
     } // biome-ignore format: short
   });
 
-  it('sends cookies only if that is wanted', async () => {
+  it('may send cookies only if the options allow credentials', async () => {
     const withCookies = serve({ origins: [app], credentials: true });
     for (const init of [preflight(app), { ...post, headers: { Origin: app, ...json } }]) {
       const name = 'access-control-allow-credentials';
@@ -74,9 +74,9 @@ describe('a page of a named origin', () => {
   });
 });
 
-describe('all others', () => {
+describe('a page of any other origin', () => {
   it.each(['https://evil.test', 'null', 'http://app.test', 'https://app.test.evil.test', 'https://sub.app.test'])(
-    'are granted nothing: %s',
+    'is granted nothing: %s',
     async (origin) => {
       const send = serve({ origins: [app], credentials: true });
       const refused = await send('/sync/pull', preflight(origin));
@@ -86,19 +86,19 @@ describe('all others', () => {
     },
   );
 
-  it('are everybody if nobody is named', async () => {
+  it('is refused, whatever its origin, if no origins are listed', async () => {
     const send = serve({ origins: [] });
     expect((await send('/sync/pull', preflight(app))).status).toBe(405);
     expect((await send('/sync/pull', preflight('*'))).status).toBe(405);
   });
 
-  it('get what caches must not give to pages', async () => {
+  it('does not share cached responses with requests that have no Origin', async () => {
     const send = serve({ origins: [app] });
     expect(granted(await send('/healthz'))).toEqual({ vary: 'Origin' });
   });
 });
 
-it('every origin is granted what needs no cookies, if that is wanted', async () => {
+it('the origin * grants every page access without cookies', async () => {
   const send = serve({ origins: ['*'] });
   for (const origin of [app, 'null']) {
     expect(granted(await send('/sync/pull', preflight(origin)))).toMatchObject({ 'access-control-allow-origin': '*' });
@@ -112,18 +112,18 @@ it.each<[CORSOptions, RegExp]>([
   [{ origins: ['*'], credentials: true }, /name the origins/],
   [{ origins: ['*', app] }, /alone/],
   [{ origins: [`${app}/`] }, /can never match/],
-])('the setup is refused: %j', (options, message) => {
+])('withCORS rejects the options %j', (options, message) => {
   expect(() => withCORS(async () => new Response(), options)).toThrow(
     expect.objectContaining({ name: 'SetupError', message: expect.stringMatching(message) }),
   );
 });
 
-it('an OPTIONS request that is no preflight reaches the server', async () => {
+it('an OPTIONS request that is not a preflight reaches the server', async () => {
   const response = await serve({ origins: [app] })('/sync/pull', { method: 'OPTIONS', headers: { Origin: app } });
   expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([405, app]);
 });
 
-describe('over HTTP', () => {
+describe('withCORS over HTTP', () => {
   let listening: Listening;
   let poke: () => void;
 
@@ -139,7 +139,7 @@ describe('over HTTP', () => {
   });
   afterEach(() => listening.close());
 
-  it('streams stay streams', async () => {
+  it('passes on streams as streams', async () => {
     const granted: (string | null)[] = [];
     const send = async (path: string, { headers, ...init }: RequestInit) => {
       const response = await fetch(listening.url + path, { ...init, headers: { ...headers, Origin: app } });
@@ -154,7 +154,7 @@ describe('over HTTP', () => {
     reader.close();
   });
 
-  it('responses are as they were, and preflights are answered', async () => {
+  it('leaves the body of a response unchanged, and answers preflights', async () => {
     const response = await fetch(`${listening.url}/sync/pull`, { ...post, headers: { Origin: app, ...json } });
     expect([response.status, await response.text()]).toEqual([200, '{"cookie":1}']);
     expect(granted(response)).toMatchObject({ 'access-control-allow-origin': app });

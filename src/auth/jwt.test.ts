@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe('a token', () => {
-  it('names the user by its sub, until its exp', async () => {
+  it('identifies the user by its sub, and expires at its exp', async () => {
     const exp = now() + 60;
     expect(await jwtAuth(key)(withToken(await sign(signer, { exp })))).toEqual({
       userID: 'ann',
@@ -33,7 +33,7 @@ describe('a token', () => {
     });
   });
 
-  it('may never expire, as far as dates go', async () => {
+  it('expires at the last valid date if its exp is later', async () => {
     const context = await jwtAuth(key)(withToken(await sign(signer, { exp: 1e300 })));
     expect(context!.expiresAt!.getTime()).toBe(8.64e15);
   });
@@ -41,14 +41,14 @@ describe('a token', () => {
   it.each([
     ['RS256', createSigner('RS256')],
     ['ES256', signer],
-  ] as const)('is verified by %s', async (algorithm, own) => {
-    const authenticate = jwtAuth({ key: { publicKey: pemOf(own) }, algorithms: [algorithm] });
-    expect(await authenticate(withToken(await sign(own)))).toMatchObject({ userID: 'ann' });
-    const strangers = await sign(createSigner(algorithm));
-    await expect(authenticate(withToken(strangers))).rejects.toMatchObject({ code: 'unauthenticated' });
+  ] as const)('is verified with %s', async (algorithm, ownSigner) => {
+    const authenticate = jwtAuth({ key: { publicKey: pemOf(ownSigner) }, algorithms: [algorithm] });
+    expect(await authenticate(withToken(await sign(ownSigner)))).toMatchObject({ userID: 'ann' });
+    const foreignToken = await sign(createSigner(algorithm));
+    await expect(authenticate(withToken(foreignToken))).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('is verified by EdDSA', async () => {
+  it('is verified with EdDSA', async () => {
     const pair = generateKeyPairSync('ed25519');
     const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
     const authenticate = jwtAuth({ key: { publicKey: pem }, algorithms: ['EdDSA'] });
@@ -56,18 +56,18 @@ describe('a token', () => {
     expect(await authenticate(withToken(token))).toMatchObject({ userID: 'ann' });
   });
 
-  it('is verified by a secret, of text or bytes', async () => {
+  it('is verified with a secret, given as text or bytes', async () => {
     const bytes = new TextEncoder().encode(secret);
     const token = await new SignJWT(claimsOf()).setProtectedHeader({ alg: 'HS256' }).sign(bytes);
-    for (const given of [secret, bytes]) {
-      const authenticate = jwtAuth({ key: { secret: given }, algorithms: ['HS256'] });
+    for (const encodedSecret of [secret, bytes]) {
+      const authenticate = jwtAuth({ key: { secret: encodedSecret }, algorithms: ['HS256'] });
       expect(await authenticate(withToken(token))).toMatchObject({ userID: 'ann' });
     }
     const other = jwtAuth({ key: { secret: secret.toUpperCase() }, algorithms: ['HS256'] });
     await expect(other(withToken(token))).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('may be for one of several audiences, from one of several issuers', async () => {
+  it('may have one of several audiences and one of several issuers', async () => {
     const authenticate = jwtAuth({ ...key, issuer: ['https://old.test', issuer], audience: [audience, 'other'] });
     expect(await authenticate(withToken(await sign(signer, { aud: ['x', audience] })))).toMatchObject({
       userID: 'ann',
@@ -80,7 +80,7 @@ describe('a token', () => {
     ['without exp', { exp: undefined }, /claim "exp" is missing/],
     ['for another audience', { aud: 'others' }, /claim "aud"/],
     ['from another issuer', { iss: 'https://evil.test' }, /claim "iss"/],
-  ])('is refused when it is %s, and the caller is told why', async (_, claims, detail) => {
+  ])('is rejected with a reason if it is %s', async (_, claims, detail) => {
     const authenticate = jwtAuth({ ...key, issuer, audience });
     await expect(authenticate(withToken(await sign(signer, claims)))).rejects.toMatchObject({
       code: 'unauthenticated',
@@ -89,7 +89,7 @@ describe('a token', () => {
     });
   });
 
-  it('may be late, or early, by the tolerance', async () => {
+  it('is accepted within the clock tolerance, and rejected beyond it', async () => {
     const authenticate = jwtAuth({ ...key, clockToleranceSeconds: 60 });
     const token = await sign(signer, { exp: now() - 30, nbf: now() + 30 });
     const context = await authenticate(withToken(token));
@@ -97,18 +97,18 @@ describe('a token', () => {
     await expect(authenticate(withToken(await sign(signer, { exp: now() - 90 })))).rejects.toThrow('expired');
   });
 
-  it.each([undefined, '', 7, null, 'a\u0000b', '\ud800'])('needs a user: not %j', async (sub) => {
+  it.each([undefined, '', 7, null, 'a\u0000b', '\ud800'])('identifies no user if its sub is %j', async (sub) => {
     expect(await jwtAuth(key)(withToken(await sign(signer, { sub })))).toBeNull();
   });
 
-  it('is wrong, and nothing worse, whatever is sent', async () => {
+  it('yields a 401 or no user if it is damaged or arbitrary text', async () => {
     const authenticate = jwtAuth(key);
-    const sound = await sign(signer);
-    /** Some texts of a signature mean the same bytes. */
+    const validToken = await sign(signer);
+    /** Strips the signature, because several texts can encode the same signature. */
     const signed = (authorization: string) => authorization.slice(0, authorization.lastIndexOf('.'));
     const damaged = fc
-      .tuple(fc.nat(sound.length - 1), fc.string({ minLength: 0, maxLength: 3 }))
-      .map(([at, text]) => sound.slice(0, at) + text + sound.slice(at + 1));
+      .tuple(fc.nat(validToken.length - 1), fc.string({ minLength: 0, maxLength: 3 }))
+      .map(([at, text]) => validToken.slice(0, at) + text + validToken.slice(at + 1));
     const header = fc.json().map((text) => `${Buffer.from(text).toString('base64url')}.e30.x`);
     await fc.assert(
       fc.asyncProperty(fc.oneof(damaged, header, fc.string()), async (text) => {
@@ -116,16 +116,16 @@ describe('a token', () => {
         const request = new Request('http://localhost/', { headers: { authorization } });
         const outcome = await Promise.resolve(authenticate(request)).catch((error: unknown) => error);
         if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'Problem', status: 401 });
-        else if (outcome !== null) expect(signed(authorization)).toBe(signed(`Bearer ${sound}`));
+        else if (outcome !== null) expect(signed(authorization)).toBe(signed(`Bearer ${validToken}`));
       }),
     );
   });
 });
 
-describe('a verified token is remembered', () => {
+describe('the cache of verified tokens', () => {
   const count = () => vi.spyOn(crypto.subtle, 'verify');
 
-  it('and not verified again', async () => {
+  it('avoids verifying the same token twice', async () => {
     const verify = count();
     const authenticate = jwtAuth(key);
     const token = await sign(signer);
@@ -135,7 +135,7 @@ describe('a verified token is remembered', () => {
     expect(verify).toHaveBeenCalledTimes(2);
   });
 
-  it('until it expires', async () => {
+  it('rejects a token after it expires', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const authenticate = jwtAuth({ ...key, clockToleranceSeconds: 5 });
     const token = await sign(signer, { exp: now() + 60 });
@@ -146,7 +146,7 @@ describe('a verified token is remembered', () => {
     await expect(authenticate(withToken(token))).rejects.toThrow('The token has expired');
   });
 
-  it('unless it is long, or refused', async () => {
+  it('contains no long tokens and no rejected ones', async () => {
     const verify = count();
     const authenticate = jwtAuth(key);
     const long = await sign(signer, { scope: 'x'.repeat(4_000) });
@@ -159,7 +159,7 @@ describe('a verified token is remembered', () => {
 });
 
 describe('the context', () => {
-  it('is made of the claims, each time', async () => {
+  it('is derived from the claims at each request', async () => {
     let banned = false;
     const authenticate = jwtAuth({
       ...key,
@@ -173,7 +173,7 @@ describe('the context', () => {
     expect(await authenticate(withToken(token))).toBeNull();
   });
 
-  it('may say itself when it expires', async () => {
+  it('may set its own expiry', async () => {
     const expiresAt = new Date(Date.now() + 1_000);
     const authenticate = jwtAuth({ ...key, context: () => ({ userID: 'x', expiresAt }) });
     expect(await authenticate(withToken(await sign(signer)))).toEqual({ userID: 'x', expiresAt });
@@ -184,19 +184,20 @@ describe('a request without a token', () => {
   const requestWith = (authorization?: string) =>
     new Request('http://localhost/', { headers: authorization === undefined ? {} : { authorization } });
 
-  it('is nobody', async () => {
+  it('has no user', async () => {
     for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic YTpi', await sign(signer)]) {
       expect(await jwtAuth(key)(requestWith(authorization))).toBeNull();
     }
   });
 
-  it('is anonymous if that is wanted, but only if it has no authorization at all', async () => {
+  it('is anonymous if the options allow it and it has no authorization at all', async () => {
     const authenticate = jwtAuth({ ...key, anonymous: () => ({ userID: 'anonymous' }) });
     for (const authorization of [undefined, '']) {
       expect(await authenticate(requestWith(authorization))).toEqual({ userID: 'anonymous' });
     }
-    for (const authorization of ['Bearer', 'Basic YTpi'])
+    for (const authorization of ['Bearer', 'Basic YTpi']) {
       expect(await authenticate(requestWith(authorization))).toBeNull();
+    }
     await expect(authenticate(requestWith('Bearer x.y.z'))).rejects.toMatchObject({ code: 'unauthenticated' });
     expect(await authenticate(requestWith(`bearer  ${await sign(signer)}`))).toMatchObject({ userID: 'ann' });
   });

@@ -1,4 +1,4 @@
-/** Callers with JSON Web Tokens. */
+/** Authenticates callers with JSON Web Tokens. */
 import type { JWTPayload } from 'jose';
 import type { UserContext } from '../context.js';
 import { SetupError } from '../errors.js';
@@ -11,26 +11,26 @@ export type Claims = Readonly<JWTPayload>;
 
 /** The options of `jwtAuth`. */
 export interface JWTAuthOptions<Context extends UserContext> {
-  /** What the tokens are signed with. */
+  /** The key that verifies the tokens. */
   readonly key: TokenKey;
-  /** How they may be signed, whatever they say themselves: HS256 and the like with a secret, others with keys. */
+  /** The accepted algorithms, whatever a token names: HS256 and the like with a secret, others with public keys. */
   readonly algorithms: readonly TokenAlgorithm[];
-  /** Who must have issued them, as their claim `iss` says. Default: anyone who has the key. */
+  /** The accepted issuers: values of the claim `iss`. Default: any issuer with the key. */
   readonly issuer?: string | readonly string[] | undefined;
-  /** Whom they must be meant for, one of them, as their claim `aud` says. Default: anyone. */
+  /** The accepted audiences: the claim `aud` must name one of them. Default: any. */
   readonly audience?: string | readonly string[] | undefined;
-  /** By how many seconds the issuer's clock may differ. Default 0. */
+  /** The number of seconds by which the issuer's clock may differ. Default 0. */
   readonly clockToleranceSeconds?: number | undefined;
   /**
-   * Makes the caller's context of a token's claims; null for a 401 response. `expiresAt` is filled in from `exp` if it
-   * is missing. Called for every request. Default: the claim `sub` is the user's ID.
+   * Returns the caller's context for a token's claims; null for a 401 response. A missing `expiresAt` is set from
+   * `exp`. Called for every request. Default: the claim `sub` is the user's ID.
    */
   readonly context?: ((claims: Claims) => Context | null | Promise<Context | null>) | undefined;
-  /** Who sends a request that has no `Authorization`. Default: nobody; such a request is a 401. */
+  /** Returns the context of a request without `Authorization`. Default: null, so the response is a 401. */
   readonly anonymous?: ((request: Request) => Context | null | Promise<Context | null>) | undefined;
 }
 
-/** Makes the option `context` required for a context with more fields than a token is known to have. */
+/** Makes the option `context` required if the context has required fields that `UserContext` lacks. */
 export type WithClaims<Context extends UserContext> = UserContext extends Context
   ? unknown
   : { readonly context: (claims: Claims) => Context | null | Promise<Context | null> };
@@ -39,7 +39,7 @@ const bearer = /^Bearer +(\S+)$/i;
 
 /**
  * Creates an `authenticate` for callers that send `Authorization: Bearer` with a JSON Web Token. The token must have
- * the claim `exp`. For a token that is refused, it throws a Problem, `unauthenticated`, that says why; and
+ * the claim `exp`. It throws the Problem `unauthenticated`, with the reason, for a token that it refuses, and
  * `unavailable` while the keys cannot be fetched.
  *
  * @throws SetupError if the key cannot be used, or does not fit the algorithms
@@ -65,8 +65,8 @@ export function jwtAuth<Context extends UserContext = UserContext>(
     const token = bearer.exec(authorization)?.[1];
     if (token === undefined) return null;
     const { claims, expiresAt } = await verify(token);
-    const made = await toContext(claims);
-    return made && made.expiresAt === undefined ? { ...made, expiresAt } : made;
+    const result = await toContext(claims);
+    return result && result.expiresAt === undefined ? { ...result, expiresAt } : result;
   };
 }
 

@@ -1,7 +1,7 @@
 import { SetupError } from '../errors.js';
 
 /**
- * The origins that an option names, as browsers send them.
+ * Returns the origins that an option names, as browsers send them.
  * @throws SetupError if one can never match
  */
 export function originsOf(origins: readonly string[]): ReadonlySet<string> {
@@ -18,6 +18,6 @@ export function originsOf(origins: readonly string[]): ReadonlySet<string> {
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, host } = new URL(text);
-  // Applications in a shell of their own have other schemes, such as `capacitor://localhost`.
+  // Applications in a native shell have other schemes, such as `capacitor://localhost`.
   return host !== '' && text === `${protocol}//${host}`;
 }

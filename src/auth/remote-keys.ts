@@ -1,31 +1,30 @@
-/** The keys of an issuer, from its JSON Web Key Set. */
+/** Fetches an issuer's keys from its JSON Web Key Set. */
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { Problem } from '../errors.js';
 import { settlesWithin } from '../limits/deadline.js';
 
 const timeoutMs = 5_000;
-/** After this time, the keys are fetched again: the issuer may have withdrawn one. */
+/** The time after which the keys are fetched again, because the issuer may have withdrawn one. */
 const refreshMs = 10 * 60_000;
-/** After this time, they may be fetched again for a token of an unknown key, or because the last refresh failed. */
+/** The time after which a token with an unknown key, or a failed refresh, can cause another fetch. */
 const cooldownMs = 30_000;
-/** No two fetches are less than this time apart. */
+/** The minimum time between two fetches. */
 const pauseMs = 5_000;
-/** How long tokens of known keys wait while the keys are fetched again: their server may hang. */
-const patienceMs = 1_000;
+/** The longest wait for a refresh by tokens with known keys, because the key server may hang. */
+const maxWaitMs = 1_000;
 
 /**
- * Looks up keys at a URL, whose redirects are not followed. Keys that have been fetched serve as long as it cannot be
- * reached.
+ * Looks up keys at a URL, without following redirects. Fetched keys stay valid while the URL cannot be reached.
  *
- * The returned function throws a Problem, `unavailable`, if the URL cannot be reached and the key is not known: to
- * say that the token is wrong would log its user out.
+ * The returned function throws the Problem `unavailable` if the URL cannot be reached and the key is unknown. An error
+ * about the token would log its user out.
  */
 export function remoteKeys(url: URL): JWTVerifyGetKey {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   const keys = createRemoteJWKSet(url, {
     timeoutDuration: timeoutMs,
     cooldownDuration: cooldownMs,
-    // Expired keys would be useless during an outage.
+    // Keys that expire would be useless during an outage.
     cacheMaxAge: Number.POSITIVE_INFINITY,
     [customFetch]: async (address, init) => {
       if (Date.now() < fetchedAt + pauseMs) throw new Error('The keys were asked for a moment ago');
@@ -44,7 +43,7 @@ export function remoteKeys(url: URL): JWTVerifyGetKey {
         },
         () => {},
       );
-      refreshed = settlesWithin(patienceMs, reloaded);
+      refreshed = settlesWithin(maxWaitMs, reloaded);
     }
     return refreshed;
   };

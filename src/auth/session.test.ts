@@ -8,8 +8,8 @@ const requestWith = (headers: Record<string, string>, method = 'POST') =>
   new Request('https://notes.test/', { method, headers });
 
 const cookie = 'sid=ann-1';
-const lookUp = (token: string) => (token === 'ann-1' ? { userID: 'ann' } : null);
-const authenticate = sessionAuth({ cookie: 'sid', session: lookUp });
+const findSession = (token: string) => (token === 'ann-1' ? { userID: 'ann' } : null);
+const authenticate = sessionAuth({ cookie: 'sid', session: findSession });
 
 describe('a session', () => {
   it.each([
@@ -24,26 +24,26 @@ describe('a session', () => {
   });
 
   it.each(['', 'sid=', 'sid', 'sid=ben-1', 'SID=ann-1', 'xsid=ann-1', 'ann-1', 'sid==ann-1'])(
-    'is not: %j',
+    'is not found by the cookie header %j',
     async (text) => {
       expect(await authenticate(requestWith({ Cookie: text }))).toBeNull();
     },
   );
 
-  it('is looked up each time, and may fail', async () => {
+  it('is looked up at each request, and passes on errors of the lookup', async () => {
     const session = vi.fn(async () => ({ userID: 'ann', role: 'admin' }));
-    const own = sessionAuth({ cookie: '__Host-sid', session });
+    const hostSession = sessionAuth({ cookie: '__Host-sid', session });
     const request = requestWith({ Cookie: '__Host-sid=x' });
-    expect(await own(request)).toEqual({ userID: 'ann', role: 'admin' });
+    expect(await hostSession(request)).toEqual({ userID: 'ann', role: 'admin' });
     session.mockRejectedValueOnce(new Error('away'));
-    await expect(own(request)).rejects.toThrow('away');
+    await expect(hostSession(request)).rejects.toThrow('away');
     expect(session.mock.calls).toEqual([['x'], ['x']]);
   });
 });
 
-describe('what may write', () => {
+describe('sessionAuth', () => {
   const origins = ['https://app.test', 'capacitor://localhost'];
-  const named = sessionAuth({ cookie: 'sid', session: lookUp, origins });
+  const withOrigins = sessionAuth({ cookie: 'sid', session: findSession, origins });
 
   it.each<Record<string, string>>([
     {},
@@ -53,8 +53,8 @@ describe('what may write', () => {
     { Origin: 'https://app.test' },
     { Origin: 'https://app.test', 'Sec-Fetch-Site': 'cross-site' },
     { Origin: 'capacitor://localhost', 'Sec-Fetch-Site': 'cross-site' },
-  ])('comes from no page, the own ones or those that are named: %j', async (headers) => {
-    expect(await named(requestWith({ Cookie: cookie, ...headers }))).toEqual({ userID: 'ann' });
+  ])('accepts a write without an origin, from its own site or from a listed origin: %j', async (headers) => {
+    expect(await withOrigins(requestWith({ Cookie: cookie, ...headers }))).toEqual({ userID: 'ann' });
   });
 
   it.each<Record<string, string>>([
@@ -65,20 +65,20 @@ describe('what may write', () => {
     { Origin: 'http://app.test' },
     { Origin: 'https://app.test.evil.test', 'Sec-Fetch-Site': 'cross-site' },
     { Origin: 'https://evil.test', 'Content-Type': 'application/json' },
-  ])('and from no other, whatever its cookie: %j', async (headers) => {
+  ])('refuses a write from any other origin, with or without a session: %j', async (headers) => {
     for (const method of ['POST', 'PUT', 'DELETE']) {
       for (const more of [{ Cookie: cookie }, { Cookie: 'sid=x' }, {}]) {
-        expect(() => named(requestWith({ ...headers, ...more }, method))).toThrow(
+        expect(() => withOrigins(requestWith({ ...headers, ...more }, method))).toThrow(
           expect.objectContaining({ code: 'forbidden', status: 403, message: expect.stringContaining('origin') }),
         );
       }
     }
     for (const method of ['GET', 'HEAD']) {
-      expect(await named(requestWith({ Cookie: cookie, ...headers }, method))).toEqual({ userID: 'ann' });
+      expect(await withOrigins(requestWith({ Cookie: cookie, ...headers }, method))).toEqual({ userID: 'ann' });
     }
   });
 
-  it('comes from the own page as Node sees it', async () => {
+  it('accepts a write from its own site on Node, also over https', async () => {
     const { fetch: handle } = setUp({ authenticate }).app;
     const service = { fetch: handle, close: async () => {} };
     const { url, close } = await listen(service, { log: silent, port: 0, hostname: '127.0.0.1', signals: false });
@@ -95,7 +95,7 @@ describe('what may write', () => {
     }
   });
 
-  it('names no origin that can never match', () => {
+  it('rejects options with an origin that can never match', () => {
     for (const origin of [
       'https://app.test/',
       'https://APP.test',
@@ -105,15 +105,15 @@ describe('what may write', () => {
       'null',
       '',
     ]) {
-      expect(() => sessionAuth({ cookie: 'sid', session: lookUp, origins: [origin] })).toThrow(
+      expect(() => sessionAuth({ cookie: 'sid', session: findSession, origins: [origin] })).toThrow(
         expect.objectContaining({ name: 'SetupError', message: expect.stringContaining(JSON.stringify(origin)) }),
       );
     }
   });
 });
 
-it('a request without a session is anonymous if that is wanted, but only if it has no credentials at all', async () => {
-  const open = sessionAuth({ cookie: 'sid', session: lookUp, anonymous: () => ({ userID: 'anonymous' }) });
+it('a request without a session is anonymous if the options allow it and it has no credentials at all', async () => {
+  const open = sessionAuth({ cookie: 'sid', session: findSession, anonymous: () => ({ userID: 'anonymous' }) });
   for (const headers of [{}, { Cookie: 'other=1' }, { Cookie: 'sid=' }, { Authorization: '' }]) {
     expect(await open(requestWith(headers as Record<string, string>))).toEqual({ userID: 'anonymous' });
   }

@@ -9,7 +9,7 @@ const publicKey = pemOf(signer);
 const secret = 'a secret of no less than thirty-two bytes';
 const key = { key: { publicKey }, algorithms: ['ES256'] } as const;
 
-describe('the setup is refused', () => {
+describe('jwtAuth', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 });
   it.each<[what: string, options: object, message: RegExp]>([
     ['without algorithms', { ...key, algorithms: [] }, /`algorithms` must name/],
@@ -20,25 +20,25 @@ describe('the setup is refused', () => {
     ['with ES256 for a secret', { key: { secret }, algorithms: ['HS256', 'ES256'] }, /by ES256 with a secret/],
     ['with a public key as the secret', { key: { secret: publicKey }, algorithms: ['HS256'] }, /give it as `publicKey`/],
     ['with a short secret', { key: { secret: 'x'.repeat(31) }, algorithms: ['HS256'] }, /has 31 bytes.* at least 32/],
-    ['with a secret too short for one', { key: { secret }, algorithms: ['HS256', 'HS512'] }, /at least 64/],
+    ['with a secret that is too short for one of the algorithms', { key: { secret }, algorithms: ['HS256', 'HS512'] }, /at least 64/],
     ['without the secret', { key: { secret: undefined }, algorithms: ['HS256'] }, /has 0 bytes/],
     ['with a key of another type', { ...key, algorithms: ['RS256'] }, /RS256 needs .* type rsa; this one is prime256v1/],
     ['with a key of another curve', { ...key, algorithms: ['ES256', 'ES384'] }, /ES384 needs .* secp384r1/],
     ['with a short key', { key: { publicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }) }, algorithms: ['RS256'] }, /1024 bits/],
     ['with a private key', { key: { publicKey: signer.privateKey.export({ type: 'pkcs8', format: 'pem' }) }, algorithms: ['ES256'] }, /private/],
-    ['with no key', { key: { publicKey: 'hunter2' }, algorithms: ['ES256'] }, /not a key or a certificate in PEM\.$/],
-    ['without the key', { key: { publicKey: undefined }, algorithms: ['ES256'] }, /in PEM/],
-    ['with keys over http', { key: { jwksURL: 'http://127.0.0.1.a.test/' }, algorithms: ['ES256'] }, /must be an https address/],
+    ['with text that is not a key', { key: { publicKey: 'hunter2' }, algorithms: ['ES256'] }, /not a key or a certificate in PEM\.$/],
+    ['without the public key', { key: { publicKey: undefined }, algorithms: ['ES256'] }, /in PEM/],
+    ['with keys over http from another host', { key: { jwksURL: 'http://127.0.0.1.a.test/' }, algorithms: ['ES256'] }, /must be an https address/],
     ['with keys in a file', { key: { jwksURL: 'file:///keys' }, algorithms: ['ES256'] }, /must be an https address/],
-    ['with no URL', { key: { jwksURL: 'keys' }, algorithms: ['ES256'] }, /not a URL/],
-    ['with a tolerance that is no number', { ...key, clockToleranceSeconds: Number.NaN }, /clockToleranceSeconds/],
+    ['with an invalid URL', { key: { jwksURL: 'keys' }, algorithms: ['ES256'] }, /not a URL/],
+    ['with a tolerance of NaN', { ...key, clockToleranceSeconds: Number.NaN }, /clockToleranceSeconds/],
     ['with a negative tolerance', { ...key, clockToleranceSeconds: -1 }, /clockToleranceSeconds/],
-  ])('%s', (_, options, message) => {
+  ])('rejects the setup %s', (_, options, message) => {
     const setUp = () => jwtAuth(options as JWTAuthOptions<UserContext>);
     expect(setUp).toThrow(expect.objectContaining({ name: 'SetupError', message: expect.stringMatching(message) }));
   }); // biome-ignore format: a row each
 
-  it('but not for keys over http on this machine', () => {
+  it('accepts keys over http from this machine, and over https', () => {
     for (const host of ['localhost', '127.0.0.1:1234', '[::1]']) {
       jwtAuth({ key: { jwksURL: `http://${host}/` }, algorithms: ['ES256'] });
     }

@@ -1,21 +1,21 @@
-/** What tokens are signed with. Checked when the server starts, so that no token can choose how it is verified. */
+/** The keys that verify tokens. Checked when the server starts, so that no token can choose how it is verified. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import type { JWTVerifyGetKey } from 'jose';
 import { SetupError } from '../errors.js';
 import { remoteKeys } from './remote-keys.js';
 
-/** What tokens are signed with. */
+/** The key that verifies tokens. */
 export type TokenKey =
   /** A secret that the issuer and this server share. */
   | { readonly secret: string | Uint8Array }
   /** The issuer's public key or certificate, in PEM. */
   | { readonly publicKey: string }
-  /** The address of the issuer's JSON Web Key Set; https, except on this machine. */
+  /** The URL of the issuer's JSON Web Key Set; https, except on this machine. */
   | { readonly jwksURL: string | URL };
 
-/** The least length of each algorithm's secret, in bytes: that of its hash (RFC 7518, section 3.2). */
+/** The minimum length of each algorithm's secret, in bytes: that of its hash (RFC 7518, section 3.2). */
 const secretLengths = { HS256: 32, HS384: 48, HS512: 64 };
-/** The type of each algorithm's public key, or its curve. */
+/** The key type or the curve of each public-key algorithm. */
 const keyTypes = {
   RS256: 'rsa',
   RS384: 'rsa',
@@ -29,13 +29,13 @@ const keyTypes = {
   EdDSA: 'ed25519',
   Ed25519: 'ed25519',
 };
-const leastRSABits = 2048;
+const minRSABits = 2048;
 
-/** How a token is signed. */
+/** An algorithm that signs tokens. */
 export type TokenAlgorithm = keyof typeof secretLengths | keyof typeof keyTypes;
 
 /**
- * Makes of the key's description what verifies a token.
+ * Converts an option to the key, or the key lookup, that verifies tokens.
  * @throws SetupError if the key cannot be used, or does not fit each of the algorithms
  */
 export function toKey(key: TokenKey, algorithms: readonly TokenAlgorithm[]): KeyObject | JWTVerifyGetKey {
@@ -53,12 +53,14 @@ export function toKey(key: TokenKey, algorithms: readonly TokenAlgorithm[]): Key
 }
 
 function toSecret(secret: string | Uint8Array, algorithms: readonly (keyof typeof secretLengths)[]): KeyObject {
-  // What was to come from the environment may be missing.
+  // The secret may be undefined, if its environment variable is not set.
   const bytes = Buffer.from(secret ?? '');
   if (bytes.includes('-----BEGIN ')) throw new SetupError('The secret is a key in PEM: give it as `publicKey`.');
-  const least = Math.max(...algorithms.map((algorithm) => secretLengths[algorithm]));
-  if (bytes.length < least) {
-    throw new SetupError(`The secret has ${bytes.length} bytes, and ${algorithms.join(', ')} needs at least ${least}.`);
+  const minLength = Math.max(...algorithms.map((algorithm) => secretLengths[algorithm]));
+  if (bytes.length < minLength) {
+    throw new SetupError(
+      `The secret has ${bytes.length} bytes, and ${algorithms.join(', ')} needs at least ${minLength}.`,
+    );
   }
   return createSecretKey(bytes);
 }
@@ -71,14 +73,14 @@ function toPublicKey(pem: string, algorithms: readonly (keyof typeof keyTypes)[]
     throw new SetupError('The public key is not a key or a certificate in PEM.', { cause });
   }
   if (pem.includes('PRIVATE KEY')) throw new SetupError('The public key is a private one: only the issuer needs that.');
-  const { asymmetricKeyType = '', asymmetricKeyDetails: { namedCurve, modulusLength = leastRSABits } = {} } = key;
+  const { asymmetricKeyType = '', asymmetricKeyDetails: { namedCurve, modulusLength = minRSABits } = {} } = key;
   const type = namedCurve ?? asymmetricKeyType;
   for (const algorithm of algorithms) {
     if (keyTypes[algorithm] === type) continue;
     throw new SetupError(`${algorithm} needs a public key of the type ${keyTypes[algorithm]}; this one is ${type}.`);
   }
-  if (modulusLength < leastRSABits) {
-    throw new SetupError(`The public key has ${modulusLength} bits, and RSA needs at least ${leastRSABits}.`);
+  if (modulusLength < minRSABits) {
+    throw new SetupError(`The public key has ${modulusLength} bits, and RSA needs at least ${minRSABits}.`);
   }
   return key;
 }

@@ -4,41 +4,41 @@ import { BoundedMap } from '../bounded-map.js';
 import { Problem } from '../errors.js';
 import type { toKey } from './token-key.js';
 
-/** What a token says, once it is verified. */
-export interface Verified {
+/** The content of a verified token. */
+export interface VerifiedToken {
   readonly claims: Readonly<JWTPayload>;
   readonly expiresAt: Date;
 }
 
-/** How many verified tokens are remembered, and how long one may be, in characters: verifying takes 150 µs. */
-const keptTokens = 10_000;
-const keptLength = 4_096;
-/** For how long: a key that its issuer has withdrawn must not serve much longer. */
-const keptMs = 60_000;
-/** The last moment that a `Date` can hold. */
+/** The maximum number of cached tokens, and the maximum length of each in characters. Verifying takes 150 µs. */
+const maxCachedTokens = 10_000;
+const maxCachedLength = 4_096;
+/** The maximum time that a token is cached: a key that its issuer has withdrawn must not serve much longer. */
+const maxCacheMs = 60_000;
+/** The latest time that a `Date` can represent. */
 const lastMs = 8.64e15;
 
 /**
  * Creates a function that verifies tokens.
  *
- * It throws a Problem, `unauthenticated`, that says why a token is refused, and what the key's lookup throws.
+ * To refuse a token, it throws the Problem `unauthenticated` with the reason. It passes on errors of the key lookup.
  */
 export function createVerify(
   key: ReturnType<typeof toKey>,
   options: JWTVerifyOptions & { readonly clockTolerance: number },
-): (token: string) => Promise<Verified> {
-  const kept = new BoundedMap<string, Verified & { readonly untilMs: number }>(keptTokens);
+): (token: string) => Promise<VerifiedToken> {
+  const cache = new BoundedMap<string, VerifiedToken & { readonly untilMs: number }>(maxCachedTokens);
   return async (token) => {
-    const known = kept.get(token);
-    if (known && Date.now() < known.untilMs) return known;
+    const cachedToken = cache.get(token);
+    if (cachedToken && Date.now() < cachedToken.untilMs) return cachedToken;
     const { payload: claims } = await jwtVerify(token, key, { ...options, requiredClaims: ['exp'] }).catch(refuse);
     const expiresMs = Math.min((claims.exp! + options.clockTolerance) * 1000, lastMs);
     const verified = {
       claims,
       expiresAt: new Date(expiresMs),
-      untilMs: Math.min(expiresMs, Date.now() + keptMs),
+      untilMs: Math.min(expiresMs, Date.now() + maxCacheMs),
     };
-    if (token.length <= keptLength) kept.set(token, verified);
+    if (token.length <= maxCachedLength) cache.set(token, verified);
     return verified;
   };
 }

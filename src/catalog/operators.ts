@@ -1,4 +1,4 @@
-/** What the catalogs say about a query's comparison operators. */
+/** Looks up a query's comparison operators in the catalogs. */
 import type { Database } from '../db/database.js';
 
 const ordersSql = `
@@ -15,8 +15,8 @@ const ordersSql = `
   group by o.oid`;
 
 /**
- * For each operator, by OID: the orders that it or its negator belongs to, each given by the OID of its `<`. Leaves out
- * operators that belong to no order.
+ * Finds the sort orders that each operator, or its negator, belongs to. Maps the operator's OID to the OIDs of the
+ * orders' `<`. Omits operators that belong to no order.
  */
 export async function findOrders(db: Database, oids: readonly number[]): Promise<Map<number, readonly number[]>> {
   const rows = await db.query<{ oid: number; orders: number[] }>({ text: ordersSql, values: [oids] });

@@ -1,18 +1,18 @@
-/** What the catalogs say about the columns of a result, as far as their JSON depends on it. */
+/** Looks up what determines the JSON of a result's columns. */
 import type { Database, ResultColumn } from '../db/database.js';
 
-/** A type, as far as its JSON depends on it. */
+/** The properties of a type that determine its JSON. */
 export interface ResultType {
   readonly name: string;
-  /** Whether it comes with Postgres. */
+  /** True if the type comes with Postgres. */
   readonly builtin: boolean;
   /** `b` base, `c` composite, `d` domain, `e` enum, `r` range, `m` multirange. */
   readonly kind: string;
   /** The values of an enum, in order. */
   readonly labels: readonly string[];
-  /** Whether a cast says what its JSON is. */
+  /** True if a cast determines its JSON. */
   readonly hasCast: boolean;
-  /** The type of an array's elements, or that a domain restricts. */
+  /** The element type of an array, or the base type of a domain. */
   readonly inner?: ResultType | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface ResultType {
 export interface DescribedColumn {
   readonly name: string;
   readonly type: ResultType;
-  /** Whether the table's column that it shows is NOT NULL, for all rows. */
+  /** True if it shows a table column that is NOT NULL for all rows. */
   readonly isNotNull: boolean;
 }
 
@@ -46,7 +46,7 @@ const typesSql = `
     (case when t.typtype = 'd' then t.typbasetype when t.typlen = -1 then t.typelem else 0 end)::int8::float8 as inner
   from part join pg_type t using (oid)`;
 
-/** A constraint that is NOT VALID, which Postgres 18 has, lets the nulls be that were there before. */
+/** A NOT VALID constraint, which Postgres 18 introduced, tolerates older nulls. */
 const notNullSql = `
   select (attrelid::int8 || ' ' || attnum) as column from pg_attribute a
   where attnotnull and (attrelid, attnum) in (select * from unnest($1::oid[], $2::int2[]))
@@ -58,8 +58,8 @@ const notNullSql = `
 /** Describes the columns of a result. */
 export async function describeResult(db: Database, columns: readonly ResultColumn[]): Promise<DescribedColumn[]> {
   const oids = [...new Set(columns.map(({ typeOID }) => typeOID))];
-  const sources = columns.flatMap(({ source }) => source ?? []);
-  const tables = [sources.map(({ table }) => table), sources.map(({ column }) => column)];
+  const origins = columns.flatMap(({ origin }) => origin ?? []);
+  const tables = [origins.map(({ table }) => table), origins.map(({ column }) => column)];
   const [types, notNull] = await Promise.all([
     db.query<TypeRow>({ text: typesSql, values: [oids] }),
     db.query<{ column: string }>({ text: notNullSql, values: tables }),
@@ -70,9 +70,9 @@ export async function describeResult(db: Database, columns: readonly ResultColum
     return { name, builtin, kind, labels, hasCast, inner: inner === 0 ? undefined : typeOf(inner) };
   };
   const declared = new Set(notNull.map(({ column }) => column));
-  return columns.map(({ name, typeOID, source }) => ({
+  return columns.map(({ name, typeOID, origin }) => ({
     name,
     type: typeOf(typeOID),
-    isNotNull: source !== undefined && declared.has(`${source.table} ${source.column}`),
+    isNotNull: origin !== undefined && declared.has(`${origin.table} ${origin.column}`),
   }));
 }

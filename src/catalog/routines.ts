@@ -1,4 +1,4 @@
-/** What the catalogs say about the functions that a query runs. */
+/** Looks up the functions that a query runs. */
 import type { Database } from '../db/database.js';
 
 /** A function, aggregate or window function. */
@@ -7,7 +7,7 @@ export interface Routine {
   readonly name: string;
   /** The name with the argument types: `age(timestamp with time zone)`. */
   readonly signature: string;
-  /** The operator that runs it; null if it is called by its name. */
+  /** The operator that runs it; null if the query calls it by name. */
   readonly operator: string | null;
   readonly builtin: boolean;
   /** `f` function, `a` aggregate, `w` window function. */
@@ -15,7 +15,7 @@ export interface Routine {
   /** Its own, and those of an aggregate's component functions: `i` immutable, `s` stable, `v` volatile. */
   readonly volatilities: readonly string[];
   readonly argumentCount: number;
-  /** The default expressions of its arguments, as Postgres has analyzed them; null if it has none. */
+  /** The default expressions of its arguments, as analyzed by Postgres; null if it has none. */
   readonly defaults: string | null;
 }
 
@@ -40,10 +40,10 @@ const routinesSql = `
   from used u join pg_proc p on p.oid = u.oid
   group by p.oid`;
 
-/** Everything that a query runs, by OID. */
+/** The functions and operators that a query runs, by OID. */
 export interface RoutineUse {
   readonly functions: ReadonlySet<number>;
-  /** Operators whose function Postgres finds at run time. */
+  /** Operators whose function Postgres looks up at run time. */
   readonly operators: ReadonlySet<number>;
   /** The functions of operators. */
   readonly operatorFunctions: ReadonlySet<number>;

@@ -1,16 +1,16 @@
-/** What Postgres's catalogs say about the tables that views read. */
+/** Looks up the tables that views read in Postgres's catalogs. */
 import type { Database } from '../db/database.js';
 
 /** A column of a primary key. */
 export interface KeyColumn {
   readonly name: string;
-  /** The type in SQL, for casts; followed by the column's collation if that differs from the type's. */
+  /** The SQL type, for casts, followed by the column's collation if that differs from the type's. */
   readonly type: string;
   /** As in `pg_attribute`. */
   readonly attnum: number;
 }
 
-/** A generated column that is not stored, but computed when a row is read. */
+/** A generated column that Postgres does not store, but computes when it reads a row. */
 export interface VirtualColumn {
   readonly name: string;
   /** SQL over the table's other columns. */
@@ -27,24 +27,24 @@ export interface Table {
   /** `p` permanent, `u` unlogged, `t` temporary. */
   readonly persistence: string;
   readonly isPartition: boolean;
-  /** By INHERITS, not as a partition. */
+  /** True for a child by INHERITS, not for a partition. */
   readonly isInheritanceChild: boolean;
   readonly hasInheritanceChildren: boolean;
-  /** Whether row-level security applies to the current role. */
+  /** True if row-level security applies to the current role. */
   readonly rowSecurity: boolean;
-  /** Whether the current role may read it, or some of its columns. */
+  /** True if the current role can read the table, or some of its columns. */
   readonly isReadable: boolean;
   readonly columns: readonly string[];
   readonly virtualColumns: readonly VirtualColumn[];
   readonly primaryKey: readonly KeyColumn[];
   /**
-   * Whether a column has a type that can be altered: a label of an enum renamed, say. Then the same row is another text, and
-   * the DDL does not wait for those who have written to the table.
+   * True if a column has a type that can be altered, for example by renaming a label of an enum. The same row then has
+   * another text, and the DDL does not wait for transactions that have written to the table.
    */
   readonly textMayChange: boolean;
-  /** True if a row's text is the same whatever the session's settings. `tidemark.has_fixed_text` says it to the planner. */
+  /** True if a row's text is the same in any session. `tidemark.has_fixed_text` determines this for the planner. */
   readonly hasFixedText: boolean;
-  /** The table itself, then its partitions at every level. Each needs triggers of its own. */
+  /** The table itself, then its partitions at every level. Each needs its own triggers. */
   readonly parts: readonly TablePart[];
 }
 
@@ -57,7 +57,7 @@ export interface TablePart {
   readonly kind: string;
   /** As in `Table.persistence`. */
   readonly persistence: string;
-  /** In its own order, which may differ from the parent's. */
+  /** In the part's own order, which may differ from the parent's. */
   readonly columns: readonly string[];
 }
 
@@ -67,15 +67,15 @@ const columnsOf = (c: string) => `array(
       where a.attrelid = ${c}.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
     )`;
 
-/** SQL for the names that XML does not escape. `tidemark.has_fixed_text` finds types by their names in XML. */
+/** A pattern of names that XML does not escape, as SQL. `tidemark.has_fixed_text` finds types by their names in XML. */
 const sameInXml = `'^[a-zA-Z]([a-zA-Z0-9]|_(?!x))*$'`;
 
 /**
- * The names come out of a subquery, which keeps the planner from knowing how many there are. Otherwise it would hold that the
- * plan for any number, which is kept, costs more than another plan each time, and making that takes longer than running it.
+ * The names come from a subquery, which hides their number from the planner. Otherwise, the planner would estimate that
+ * the cached generic plan costs more than a custom plan each time, and planning takes longer than running the query.
  */
 const tablesByName = `
-  select asked.place::integer as place, c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
+  select requested.ordinal::integer as ordinal, c.oid, n.nspname as schema, c.relname as name, c.relkind::text as kind,
     c.relpersistence::text as persistence, c.relispartition as "isPartition",
     not c.relispartition and exists (select from pg_inherits i where i.inhrelid = c.oid) as "isInheritanceChild",
     c.relkind <> 'p' and exists (select from pg_inherits i where i.inhparent = c.oid) as "hasInheritanceChildren",
@@ -90,12 +90,12 @@ const tablesByName = `
     coalesce((
       select json_agg(json_build_object('name', a.attname, 'attnum', a.attnum, 'type', concat(
         format_type(a.atttypid, a.atttypmod), ' collate ' || case when a.attcollation <> t.typcollation then a.attcollation::regcollation end
-      )) order by k.position)
+      )) order by k.ordinal)
       from pg_index i
-      cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, position)
+      cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, ordinal)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       join pg_type t on t.oid = a.atttypid
-      where i.indrelid = c.oid and i.indisprimary and k.position <= i.indnkeyatts
+      where i.indrelid = c.oid and i.indisprimary and k.ordinal <= i.indnkeyatts
     ), '[]') as "primaryKey",
     exists (
       select from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type element on element.oid = t.typelem
@@ -115,28 +115,28 @@ const tablesByName = `
       from pg_class m join pg_namespace mn on mn.oid = m.relnamespace
       where m.oid = any (members.oids)
     ) as parts
-  from unnest((select $1::text[])) with ordinality asked (name, place)
-  join pg_class c on c.oid = to_regclass(asked.name)
+  from unnest((select $1::text[])) with ordinality requested (name, ordinal)
+  join pg_class c on c.oid = to_regclass(requested.name)
   join pg_namespace n on n.oid = c.relnamespace
   cross join lateral (
     select array(select c.oid union select t.relid from pg_partition_tree(c.oid) t where c.relkind = 'p') as oids
   ) members`;
 
-/** Finds tables by their quoted, perhaps qualified names on the search path. Undefined where there is none. */
+/** Finds tables by their quoted, optionally qualified names on the search path. Undefined where there is none. */
 export async function findTables(
   db: Pick<Database, 'query'>,
   names: readonly string[],
 ): Promise<(Table | undefined)[]> {
-  const rows = await db.query<Table & { readonly place: number }>({
+  const rows = await db.query<Table & { readonly ordinal: number }>({
     name: 'tidemark_tables',
     text: tablesByName,
     values: [names],
   });
-  const found = new Map(rows.map(({ place, ...table }) => [place, table]));
+  const found = new Map(rows.map(({ ordinal, ...table }) => [ordinal, table]));
   return names.map((_, i) => found.get(i + 1));
 }
 
-/** Finds a table as `findTables` does. */
+/** Finds a table by its quoted, optionally qualified name on the search path. */
 export async function findTable(db: Pick<Database, 'query'>, name: string): Promise<Table | undefined> {
   const [table] = await findTables(db, [name]);
   return table;

@@ -1,4 +1,4 @@
-/** What the catalogs say about the types of a query's expressions. */
+/** Looks up the types of a query's expressions in the catalogs. */
 import type { Database } from '../db/database.js';
 
 /** A part of a type: the type itself, an array's element, a range's bounds, a domain's base, or a row's columns. */
@@ -9,15 +9,15 @@ export interface TypePart {
   /** `b` base, `c` composite, `d` domain, `e` enum, `p` pseudo-type, `r` range, `m` multirange. */
   readonly kind: string;
   readonly isArray: boolean;
-  /** Whether its text is made of names in the catalogs, which a rename changes without a write: `regclass`, for example. */
+  /** True if its text consists of names in the catalogs, which a rename changes without a write, as for `regclass`. */
   readonly isOfNames: boolean;
-  /** Whether the type consists of no other types. */
+  /** True if the type consists of no other types. */
   readonly isLeaf: boolean;
-  /** The volatilities of the functions that read the type from text and write it as text. */
+  /** The volatilities of the type's input and output functions. */
   readonly volatilities: readonly string[];
-  /** Whether it is a row's column with a nondeterministic collation, to which different strings may be equal. */
+  /** True for a row's column with a nondeterministic collation, under which different strings can be equal. */
   readonly alike: boolean;
-  /** The check constraints of a domain, as Postgres has analyzed them. */
+  /** The check constraints of a domain, as analyzed by Postgres. */
   readonly checks: readonly string[];
 }
 
@@ -56,13 +56,13 @@ const typesSql = `
   from part join pg_type t on t.oid = part.oid left join pg_collation c on c.oid = part.collid
   group by root`;
 
-/** For each type, by OID: the type itself and all its parts. */
+/** Finds the parts of each type, which include the type itself. The keys are the types' OIDs. */
 export async function findTypes(db: Database, oids: readonly number[]): Promise<Map<number, readonly TypePart[]>> {
   const rows = await db.query<{ root: number; parts: TypePart[] }>({ text: typesSql, values: [oids] });
   return new Map(rows.map(({ root, parts }) => [root, parts]));
 }
 
-/** Finds columns of a table whose text is made of names in the catalogs, with the type that it is because of. */
+/** Finds the columns of a table whose text contains names in the catalogs, each with the type that causes this. */
 export async function findNameColumns(db: Database, table: number): Promise<{ column: string; type: string }[]> {
   const text = `
     select attname::text as column, atttypid::int8::float8 as oid from pg_attribute
@@ -75,15 +75,15 @@ export async function findNameColumns(db: Database, table: number): Promise<{ co
   });
 }
 
-/** Finds the nondeterministic ones among the collations, by OID: to these, different strings may be equal. */
+/** Returns the OIDs of the nondeterministic collations, under which different strings can be equal. */
 export async function findAlikeCollations(db: Database, oids: readonly number[]): Promise<Set<number>> {
   const text = 'select oid::int4 from pg_collation where oid = any ($1::oid[]) and not collisdeterministic';
   return new Set((await db.query<{ oid: number }>({ text, values: [oids] })).map(({ oid }) => oid));
 }
 
 /**
- * Finds the types, by OID, whose JSON need be neither a text nor a number: arrays, rows, JSON, and types that a cast
- * writes as JSON. The names are as SQL writes them.
+ * Finds the types whose JSON can be something other than a string or a number: arrays, rows, JSON, and types that a
+ * cast writes as JSON. Returns their names in SQL, by OID.
  */
 export async function findNestedTypes(db: Database, oids: readonly number[]): Promise<Map<number, string>> {
   const text = `

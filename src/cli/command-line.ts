@@ -1,10 +1,10 @@
-/** The command line: its commands, and what becomes of their errors. */
+/** The command line: its commands, and how it reports their errors. */
 import { readFile } from 'node:fs/promises';
 import { Command, CommanderError } from 'commander';
 import { explainFailure } from '../failure.js';
 import { createTerminal, type Streams, type Terminal, UsageError } from './terminal.js';
 
-/** What `--help` prints below the commands and options. */
+/** The text that `--help` prints below the commands and options. */
 const help = `
 Environment:
   DATABASE_URL         Postgres 15 to 18; if not set, an embedded one keeps its data in .tidemark
@@ -66,7 +66,7 @@ async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** @param exit is given the exit code of a command that has several */
+/** @param exit called with the exit code of a command that has several */
 function createProgram(terminal: Terminal, version: string, exit: (code: number) => void): Command {
   const { print, say } = terminal;
   const program = new Command('tidemark')
@@ -74,7 +74,7 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .version(`tidemark/${version}`)
     .addHelpText('afterAll', help)
     .exitOverride()
-    // `fail` reports errors instead, in the same way for all commands.
+    // `fail` reports errors instead, the same way for all commands.
     .configureOutput({ writeOut: print, writeErr: (text) => say(text.trimEnd()), outputError() {} });
   const configOption = [
     '--config <file>',
@@ -154,11 +154,11 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
   return program;
 }
 
-/** Reports what went wrong and returns the exit code. */
+/** Reports an error and returns the exit code. */
 function fail({ say }: Terminal, error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // Commander has already listed the commands: the command line named none.
+    // The command line names no command, so Commander has already listed them.
     if (error.code !== 'commander.help') say(`${usageOf(error)}. See tidemark --help.`);
     return 2;
   }
@@ -170,7 +170,7 @@ function fail({ say }: Terminal, error: unknown): number {
   return 1;
 }
 
-/** The parser's message as a sentence. Of an unknown option, only the name is repeated: its value may be a secret. */
+/** Returns the parser's message as a sentence. Omits the value of an unknown option, because it may be a secret. */
 function usageOf({ code, message }: CommanderError): string {
   if (code === 'commander.unknownOption') {
     const name = /'(?<name>--[a-z][a-z-]*)/.exec(message)?.groups?.name;

@@ -22,10 +22,14 @@ describe('the configuration', () => {
     ['has no default export', 'export const views = {};', /has no default export/],
     ['has no views', 'export default { authenticate() {} };', /does not export views/],
     ['has no authenticate', 'export default { views: {} };', /does not export an authenticate function/],
-    ['has loose mutators', 'export default { views: {}, authenticate() {}, mutators: {} };', /defineMutators/],
+    [
+      'has mutators without defineMutators',
+      'export default { views: {}, authenticate() {}, mutators: {} };',
+      /defineMutators/,
+    ],
     ['does not parse', 'export default {', /^Cannot load /],
     ['throws', 'throw new Error("not today");', /^Cannot load [\s\S]*not today/],
-  ])('is refused when it %s', async (_, text, message) => {
+  ])('is rejected if it %s', async (_, text, message) => {
     const loading = loadConfig(write('tidemark.config.mjs', text));
     await expect(loading).rejects.toThrow(expect.objectContaining({ name: 'SetupError' }));
     await expect(loading).rejects.toThrow(message);
@@ -40,14 +44,14 @@ describe('the configuration', () => {
     expect(await loadConfig(file)).toMatchObject({ views: {} });
   });
 
-  it('may bring a registry of Zero', async () => {
+  it('may contain a registry of Zero', async () => {
     const text = `import { defineMutator, defineMutators } from '${import.meta.resolve('@rocicorp/zero')}';
       export default { views: {}, authenticate() {}, mutators: defineMutators({ a: defineMutator(async () => {}) }) };`;
     const { mutators } = await loadConfig(write('tidemark.config.mjs', text));
     expect([...toMutators(mutators!).keys()]).toEqual(['a']);
   });
 
-  it('may bring a copy of Map of its own', async () => {
+  it('may contain a Map from another realm', async () => {
     const text = `import vm from 'node:vm';
       export default { views: {}, authenticate() {}, mutators: vm.runInNewContext('new Map()') };`;
     const { mutators } = await loadConfig(write('tidemark.config.mjs', text));

@@ -11,15 +11,15 @@ import { isRegistry } from '../registry/registry.js';
 import type { WithTx } from '../sync-options.js';
 import type { TenantsOptions } from '../tenants/options.js';
 
-/** A configuration that was loaded at run time. The application's own types are unknown, so the defaults stand in. */
+/** A configuration loaded at run time. Has the default types, because the application's own types are unknown. */
 export type LoadedConfig = Config & WithTx<ClientBase>;
 
 const fileNames = ['tidemark.config.ts', 'tidemark.config.js', 'tidemark.config.mjs'];
 
 /**
  * Loads the configuration of one database, from TypeScript or JavaScript.
- * @param path the file given with `--config`; if undefined, the file is looked for in the working directory
- * @throws SetupError if there is no such file, or it does not export what it must.
+ * @param path the file given with `--config`; undefined searches the working directory
+ * @throws SetupError if there is no such file, it does not export a configuration, or the configuration has tenants.
  */
 export async function loadConfig(path: string | undefined): Promise<LoadedConfig> {
   const config = await loadAnyConfig(path);
@@ -31,8 +31,8 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
 }
 
 /**
- * The same, for commands that also work for tenants.
- * @throws SetupError as `loadConfig`
+ * Loads the configuration of one database or of tenants, from TypeScript or JavaScript.
+ * @throws SetupError if there is no such file, or it does not export a configuration.
  */
 export async function loadAnyConfig(path: string | undefined): Promise<LoadedConfig | TenantsOptions> {
   const file = path === undefined ? findConfig() : resolve(String(path));
@@ -48,7 +48,7 @@ export async function loadAnyConfig(path: string | undefined): Promise<LoadedCon
   return exported as LoadedConfig;
 }
 
-/** Whether a configuration is one of tenants. */
+/** Checks whether a configuration is for tenants. */
 export function isOfTenants(exported: unknown): exported is TenantsOptions {
   const { tenantOf, open } = Object(exported) as Partial<Record<string, unknown>>;
   return typeof tenantOf === 'function' && typeof open === 'function';
@@ -63,7 +63,7 @@ function findConfig(): string {
 
 async function load(file: string): Promise<unknown> {
   try {
-    // Without `interopDefault`, which would return the named exports if there is no default export.
+    // `interopDefault` would return the named exports if there is no default export.
     const jiti = createJiti(import.meta.url, { interopDefault: false });
     return (await jiti.import<{ default?: unknown }>(pathToFileURL(file).href)).default;
   } catch (error) {

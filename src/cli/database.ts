@@ -11,9 +11,9 @@ import { migrate } from '../migrate.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Runs `work` on the database. If another process runs the embedded one, as `tidemark serve` does, takes it as it is.
+ * Runs `work` on the database. If another process, such as `tidemark serve`, runs the embedded one, uses that.
  * Otherwise starts it, and stops it afterwards, even if the work fails.
- * @param waitMs how long to wait for a database that cannot be reached, in milliseconds; default as for `openDatabase`
+ * @param waitMs milliseconds to wait for an unreachable database; default as for `openDatabase`
  */
 export async function withDatabase<T>(
   { log }: Terminal,
@@ -28,7 +28,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** The embedded database that another process runs, as `openDatabase` returns those that it starts. */
+/** Returns the embedded database if another process runs it, in the same form as `openDatabase`. */
 function findRunningDatabase(): OpenedDatabase | undefined {
   const running = databaseURL() === undefined ? findRunning(dataDirectory()) : undefined;
   if (!running) return undefined;
@@ -36,7 +36,7 @@ function findRunningDatabase(): OpenedDatabase | undefined {
 }
 
 /**
- * Like `withDatabase`, but does not create an embedded database, and does not wait.
+ * Runs `work` on an existing database: like `withDatabase`, but never creates an embedded one, and never waits.
  * @throws SetupError if there is no database yet.
  */
 export async function withExistingDatabase<T>(
@@ -50,7 +50,7 @@ export async function withExistingDatabase<T>(
   return withDatabase(terminal, work, 0);
 }
 
-/** Says where an embedded database is, and makes it ready for a server. */
+/** Prints the connection string of an embedded database, and migrates it for a server. */
 export async function prepareDatabase(terminal: Terminal, config: Config, database: OpenedDatabase): Promise<void> {
   terminal.say(`Embedded Postgres: ${describeEmbedded(database, terminal.isInteractive)}`);
   await migrateDatabase(terminal, config, database);
@@ -78,8 +78,8 @@ export async function migrateDatabase(
 }
 
 /**
- * Runs a migration with a logger.
- * @param onStep is told what each step does
+ * Runs a migration with a logger that counts its steps.
+ * @param onStep called with each step's description
  * @returns the number of steps
  */
 export async function countSteps(

@@ -1,12 +1,12 @@
 import { openPool } from '../db/pg.js';
-import { examine, type Report } from '../doctor/examine.js';
+import { type DoctorReport, examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Prints what is wrong with the database and the views, or will be, and what to do.
+ * Prints present and foreseeable problems of the database and the views, and how to fix them.
  * @returns the exit code: 1 if there are errors or, with `strict`, warnings
  */
 export async function doctorCommand(
@@ -27,7 +27,7 @@ export async function doctorCommand(
   return errors > 0 || (options.strict && warnings > 0) ? 1 : 0;
 }
 
-function formatReport({ findings, summary }: Report): string {
+function formatReport({ findings, summary }: DoctorReport): string {
   const { errors, warnings, infos } = summary;
   const counts = [count(errors, 'error'), count(warnings, 'warning'), count(infos, 'note')].join(', ');
   const end = findings.length === 0 ? 'Nothing found.' : `Found ${counts}.`;
@@ -42,7 +42,7 @@ function formatFinding({ code, severity, what, why, advice, sql }: Finding): str
     `Do:  ${advice}`,
     ...(sql === null ? [] : [`SQL: ${sql};`]),
   ];
-  // What a database contains must not be able to control the terminal.
+  // Text from the database must not be able to control the terminal.
   return lines.map((line) => line.replace(/\p{Cc}+/gu, ' ')).join('\n  ');
 }
 

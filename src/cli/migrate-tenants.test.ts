@@ -1,4 +1,4 @@
-/** What `migrate --all` returns, on the sources. */
+/** Tests the exit code of `migrate --all`, without a build. */
 
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: n
 it.each([
   [[], 0],
   [['gone'], 1],
-])('of the tenants %j without options, the exit code is %i', async (names, code) => {
+])('migrating the tenants %j, which have no options, returns exit code %i', async (names, code) => {
   const config = { tenantOf: () => null, open: () => null, list: () => names };
   expect(await migrateTenants(createTerminal(streams), config, 2)).toBe(code);
 });

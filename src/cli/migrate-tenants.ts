@@ -5,21 +5,21 @@ import type { TenantsOptions } from '../tenants/options.js';
 import { countSteps } from './database.js';
 import type { Terminal } from './terminal.js';
 
-/** What became of a tenant whose migration failed. */
+/** A tenant whose migration failed. */
 interface Failure {
   readonly tenant: string;
   readonly reason: string;
 }
 
 /**
- * Migrates the databases of all tenants, some of them at once, and prints how far it is. One that fails does not keep
- * the others from being migrated; run again, it does what is left.
- * @returns the exit code: 1 if one failed
- * @throws SetupError if the configuration has no list, and what its list throws
+ * Migrates the databases of all tenants, several at the same time, and prints the progress. If one fails, the others
+ * are still migrated. Another run migrates those that failed.
+ * @returns the exit code: 1 if a migration failed
+ * @throws SetupError if the configuration has no `list`; and the errors of `list`
  */
 export async function migrateTenants(terminal: Terminal, config: TenantsOptions, parallel: number): Promise<number> {
   const names = await namesIn(config);
-  // All take from one list.
+  // All workers take names from the same iterator.
   const left = names.values();
   const failures: Failure[] = [];
   let done = 0;
@@ -43,16 +43,16 @@ export async function migrateTenants(terminal: Terminal, config: TenantsOptions,
   return 1;
 }
 
-/** Without a stack, which would bury the other tenants' reasons. */
+/** Returns the reason without a stack, which would bury the other tenants' reasons. */
 function reasonOf(error: unknown): string {
   return explainFailure(error).split(/\n +at /, 1)[0]!;
 }
 
-/** @returns what has been done, in a few words */
+/** @returns the outcome, in a few words */
 async function migrateOne(terminal: Terminal, config: TenantsOptions, tenant: string): Promise<string> {
-  const opened = await config.open(tenant);
-  if (!opened) throw new SetupError('`list` names it, but `open` returns nothing for it.');
-  const steps = await countSteps(terminal, (log) => migrate({ ...opened, log }));
+  const tenantConfig = await config.open(tenant);
+  if (!tenantConfig) throw new SetupError('`list` names it, but `open` returns nothing for it.');
+  const steps = await countSteps(terminal, (log) => migrate({ ...tenantConfig, log }));
   return steps === 0 ? 'up to date' : `ready after ${steps} ${steps === 1 ? 'step' : 'steps'}`;
 }
 

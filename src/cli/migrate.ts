@@ -13,8 +13,8 @@ interface MigrateCommandOptions {
 }
 
 /**
- * Installs or upgrades Tidemark's schema and the capture of every table that the views read, in one database or in those
- * of all tenants.
+ * Installs or upgrades Tidemark's schema and the change capture of every table that the views read, in one database or
+ * in those of all tenants.
  * @returns the exit code: 1 if a tenant's migration failed
  */
 export async function migrateCommand(terminal: Terminal, options: MigrateCommandOptions): Promise<number> {

@@ -7,7 +7,7 @@ import { listViews } from '../view/listed-views.js';
 import { loadConfig } from './config.js';
 import type { Terminal } from './terminal.js';
 
-/** Prints the OpenAPI document of the views and mutators. Needs no database, and says of rows only what is declared. */
+/** Prints the OpenAPI document of the views and mutators. Uses no database, so only declared row types appear. */
 export async function openapiCommand(
   { print, say }: Terminal,
   { config: path }: { readonly config?: string },

@@ -1,6 +1,6 @@
 import { openPool } from '../db/pg.js';
-import { rotateSecret } from '../installation/secrets.js';
-import { usualRetention } from '../store/retention.js';
+import { rotateSecret } from '../schema/secrets.js';
+import { defaultRetention } from '../store/retention.js';
 import { loadConfig } from './config.js';
 import { withExistingDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
@@ -10,7 +10,7 @@ export async function rotateSecretCommand(
   terminal: Terminal,
   { config: path }: { readonly config?: string },
 ): Promise<void> {
-  const { retentionSeconds = usualRetention.seconds } = await loadConfig(path);
+  const { retentionSeconds = defaultRetention.seconds } = await loadConfig(path);
   await withExistingDatabase(terminal, async ({ url }) => {
     const db = openPool(url);
     try {

@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { addressFromEnvironment, logFromEnvironment, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { settlesWithin } from '../limits/deadline.js';
-import { closeMs, usualDrainDelayMs } from '../serving.js';
+import { closeMs, defaultDrainDelayMs } from '../serving.js';
 import { stopOnSignals } from '../signals.js';
 import { Workers } from '../workers/primary.js';
 import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
-import { listening } from './serve.js';
+import { describeListening } from './serve.js';
 import { readCount, type Terminal } from './terminal.js';
 
 const workerFile = fileURLToPath(new URL('./worker.js', import.meta.url));
 
 /**
- * How many workers an option asks for.
- * @throws UsageError if it is neither `auto` nor a number that makes sense.
+ * Returns the number of workers that an option requests.
+ * @throws UsageError if it is neither `auto` nor a number from 1 to 999.
  */
 export function countOfWorkers(option: string): number {
   if (option === 'auto') return availableParallelism();
@@ -24,8 +24,8 @@ export function countOfWorkers(option: string): number {
 }
 
 /**
- * Serves in several processes, until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once they
- * listen.
+ * Serves in several processes, until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once the server
+ * listens.
  */
 export async function serveWorkers(
   terminal: Terminal,
@@ -39,28 +39,28 @@ export async function serveWorkers(
   const log = logFromEnvironment();
   const address = addressFromEnvironment();
   const config = await loadAnyConfig(path);
-  const one = isOfTenants(config) ? undefined : { config, database: await openDatabase({ log: terminal.log }) };
+  const application = isOfTenants(config) ? undefined : { config, database: await openDatabase({ log: terminal.log }) };
   const workers = new Workers({
     count,
     file: workerFile,
     args: path === undefined ? [] : [path],
-    env: one ? { DATABASE_URL: one.database.url } : {},
+    env: application ? { DATABASE_URL: application.database.url } : {},
     address,
     log,
   });
   const stop = async (delayMs: number) => {
     const isWell = await workers.stop(delayMs);
-    const isClosed = !one || (await settlesWithin(closeMs, one.database.close()));
+    const isClosed = !application || (await settlesWithin(closeMs, application.database.close()));
     return isClosed && isWell;
   };
   process.on('SIGHUP', () => workers.replace());
   try {
-    if (one?.database.embedded) await prepareDatabase(terminal, one.config, one.database);
-    const { url, served } = await workers.start();
+    if (application?.database.embedded) await prepareDatabase(terminal, application.config, application.database);
+    const { url, paths } = await workers.start();
     log.info({ url, workers: count }, 'Listening');
-    const onSignal = (signal?: NodeJS.Signals) => stop(signal === 'SIGTERM' ? usualDrainDelayMs : 0);
-    stopOnSignals({ stop: onSignal, lost: one?.database.lost, log });
-    terminal.say(listening(url, served, one?.database));
+    const onSignal = (signal?: NodeJS.Signals) => stop(signal === 'SIGTERM' ? defaultDrainDelayMs : 0);
+    stopOnSignals({ stop: onSignal, lost: application?.database.lost, log });
+    terminal.say(describeListening(url, paths, application?.database));
   } catch (error) {
     await stop(0);
     throw error;

@@ -13,12 +13,12 @@ import { listen } from '../node.js';
 import { createSync } from '../server.js';
 import type { TenantsOptions } from '../tenants/options.js';
 import { createTenants } from '../tenants.js';
-import type { Served } from '../workers/messages.js';
+import type { ServedPaths } from '../workers/messages.js';
 import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
 import type { Terminal } from './terminal.js';
 
-/** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once it is listening. */
+/** Serves until SIGTERM or SIGINT, or until an embedded Postgres is lost. Resolves once the server listens. */
 export async function serve(terminal: Terminal, { config: path }: { readonly config?: string }): Promise<void> {
   const config = await loadAnyConfig(path);
   const address = addressFromEnvironment();
@@ -36,7 +36,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
     };
     try {
       const server = await listen({ ...sync, close, lost: database.lost }, { log, ...address });
-      terminal.say(listening(server.url, syncPaths(config.basePath ?? '', config.paths), database));
+      terminal.say(describeListening(server.url, syncPaths(config.basePath ?? '', config.paths), database));
     } catch (error) {
       await sync.close();
       throw error;
@@ -47,7 +47,7 @@ export async function serve(terminal: Terminal, { config: path }: { readonly con
   }
 }
 
-/** Each tenant's database is what its options say. */
+/** Serves tenants, each from the database in its options. */
 async function serveTenants(
   { say }: Terminal,
   config: TenantsOptions,
@@ -57,25 +57,25 @@ async function serveTenants(
   const tenants = await createTenants({ ...config, log });
   try {
     const { url } = await listen(tenants, { log, ...address });
-    say(listening(url, null));
+    say(describeListening(url, null));
   } catch (error) {
     await tenants.close();
     throw error;
   }
 }
 
-/** @throws SetupError if the environment says where to forward pushes: with tenants, each of them says so */
+/** @throws SetupError if `SYNC_MUTATE_URL` is set: with tenants, each one has its own option `forward` */
 export function refuseForward(): void {
   if (!forwardFromEnvironment()) return;
   throw new SetupError('SYNC_MUTATE_URL is for one application. Let `open` return the option `forward` instead.');
 }
 
 /**
- * What is printed when a server listens.
- * @param served null for a server of tenants
+ * Returns the message to print when a server listens.
+ * @param paths null for a server of tenants
  */
-export function listening(url: string, served: Served | null, database?: OpenedDatabase): string {
-  if (!served) return `Listening at ${url}, for the tenants of the configuration.`;
+export function describeListening(url: string, paths: ServedPaths | null, database?: OpenedDatabase): string {
+  if (!paths) return `Listening at ${url}, for the tenants of the configuration.`;
   const where = database?.embedded ? 'the embedded Postgres' : 'the Postgres at DATABASE_URL';
-  return `Listening at ${url}${served.pull} and ${url}${served.push}, on ${where}.`;
+  return `Listening at ${url}${paths.pull} and ${url}${paths.push}, on ${where}.`;
 }

@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.js';
 
 /**
  * Prints the state of the database and the views.
- * @returns the exit code: 1 if something is wrong
+ * @returns the exit code: 1 if there are problems
  */
 export async function statusCommand(
   terminal: Terminal,
@@ -26,7 +26,6 @@ export async function statusCommand(
   return status.problems.length > 0 ? 1 : 0;
 }
 
-/** Formats the status for a terminal. */
 function formatStatus({ postgres, schema, log, views, tables, problems }: Status): string {
   const lines = [
     `Postgres    ${postgres.version}, database ${postgres.database}, as ${postgres.role}`,
@@ -34,9 +33,9 @@ function formatStatus({ postgres, schema, log, views, tables, problems }: Status
   ];
   if (log) {
     lines.push(
-      `Epoch       cluster ${log.cluster}, installation ${log.installID}`,
+      `Database ID cluster ${log.cluster}, installation ${log.installID}`,
       `Change log  ${sizeOf(log.bytes)}; horizon ${log.horizon}, oldest transaction ${log.oldestXid ?? 'none'}, ` +
-        `kept since ${log.keptSince ?? 'the installation'}`,
+        `reaches back to ${log.coveredSince ?? 'the installation'}`,
       `Clients     ${log.clients} in ${count(log.clientGroups, 'client group')}`,
     );
   }

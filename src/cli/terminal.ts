@@ -8,14 +8,14 @@ export interface Streams {
   readonly stderr: Writable;
 }
 
-/** Where a command reads its input and prints. */
+/** The input and output of a command. */
 export interface Terminal {
   readonly input: Readable;
   /** Prints a result. Standard output is for results and for the server's log. */
   print(text: string): void;
   /** Prints a message for the user to standard error. */
   say(message: string): void;
-  /** Whether the messages go to a terminal, where somebody reads them, rather than to a log. */
+  /** True if messages go to a terminal, where a user reads them, rather than to a log. */
   readonly isInteractive: boolean;
   /** A logger that prints its messages for the user, without the fields. Leaves out debug messages. */
   readonly log: Logger;
@@ -34,15 +34,15 @@ export function createTerminal({ stdin, stdout, stderr }: Streams): Terminal {
 }
 
 /**
- * The number that an option says.
- * @throws UsageError with the message if it is none from 1 to 999
+ * Returns the number in an option.
+ * @throws UsageError with `message` if it is not a number from 1 to 999
  */
 export function readCount(option: string, message: string): number {
   if (!/^[1-9]\d{0,2}$/.test(option)) throw new UsageError(message);
   return Number(option);
 }
 
-/** The command line is wrong. The message is a sentence without a full stop; a pointer to the help is appended. */
+/** An error in the command line. The message is a sentence without a full stop, before a pointer to the help. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,4 +1,4 @@
-/** A worker of `tidemark serve --workers`: what it runs. */
+/** The entry point of a worker process of `tidemark serve --workers`. */
 import { syncPaths } from '../endpoints/sync-paths.js';
 import { databaseURL, forwardFromEnvironment, logFromEnvironment, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
@@ -15,11 +15,11 @@ const [, , path] = process.argv;
 
 await runWorker(async (together) => {
   const config = await loadAnyConfig(path);
-  return isOfTenants(config) ? ofTenants(config, together) : ofOne(config, together);
+  return isOfTenants(config) ? startForTenants(config, together) : startOne(config, together);
 });
 
-async function ofOne(config: LoadedConfig, together: ExposeTogether): Promise<WorkerService> {
-  // The first process has started an embedded Postgres, unless the configuration was one of tenants then.
+async function startOne(config: LoadedConfig, together: ExposeTogether): Promise<WorkerService> {
+  // The primary process has started an embedded Postgres, unless the configuration had tenants at that time.
   if (databaseURL() === undefined) {
     throw new SetupError('The configuration had tenants when the server was started. Restart the server.');
   }
@@ -29,12 +29,12 @@ async function ofOne(config: LoadedConfig, together: ExposeTogether): Promise<Wo
   const options = { ...config, database: url, readDatabase: readURLs, log, forward };
   const service = await startSync(options, { together });
   const { pull, push } = syncPaths(config.basePath ?? '', config.paths);
-  return { service, endStreams: () => service.endStreams(), served: { pull, push }, log };
+  return { service, endStreams: () => service.endStreams(), paths: { pull, push }, log };
 }
 
-async function ofTenants(config: TenantsOptions, together: ExposeTogether): Promise<WorkerService> {
+async function startForTenants(config: TenantsOptions, together: ExposeTogether): Promise<WorkerService> {
   refuseForward();
   const log = logFromEnvironment();
   const service = await startTenants({ ...config, log }, { together });
-  return { service, endStreams: () => service.endStreams(), served: null, log };
+  return { service, endStreams: () => service.endStreams(), paths: null, log };
 }

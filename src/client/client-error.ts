@@ -1,4 +1,4 @@
-/** What keeps a client from syncing, or from what it was asked to do. The message says what to do about it. */
+/** An error that prevents a client from syncing, or from serving a call. The message says what to do about it. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   /** Stable, unlike the message: one of the server's error codes, or one of the client's own. */
@@ -10,14 +10,14 @@ export class ClientError extends Error {
   }
 }
 
-/** What to do about what the server says. */
+/** Advice on unsuccessful responses, by status. */
 const advice: Readonly<Record<number, string>> = {
   401: 'give createClient a valid `auth`, or a `getAuth` that returns a new one; with a session cookie, sign in again',
   403: 'give each user another `user`, so that their data is kept apart; a page of another origin must be named in `sessionAuth`',
   404: 'check `url`: it is the address of the server with its basePath, without /sync',
 };
 
-/** The error of a response that is not a success. */
+/** Returns the error for a response that is not a success. */
 export function refusedRequest(url: string, status: number, text: string): ClientError {
   let [code, detail] = [`http-${status}`, ''];
   try {
@@ -25,24 +25,24 @@ export function refusedRequest(url: string, status: number, text: string): Clien
     if (typeof problem.code === 'string') code = problem.code;
     if (typeof problem.detail === 'string') detail = problem.detail;
   } catch {
-    // Not Tidemark's answer: a proxy's, perhaps.
+    // The response may come from a proxy.
   }
   const said = detail ? `: ${detail}` : '';
   const todo = advice[status] ?? (status < 500 ? 'see docs/errors.md' : 'it is tried again; the server’s log says why');
   return new ClientError(code, `${url} answered with ${status}${said}. What to do: ${todo}.`);
 }
 
-/** The error of a request that got no response. */
+/** Returns the error for a request without a response. */
 export function unreachable(url: string, cause: unknown): ClientError {
   if ((cause as { name?: unknown }).name === 'TimeoutError') {
-    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this goes on, look for a proxy between the page and the server that holds back requests or responses.`;
+    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this continues, look for a proxy between the page and the server that holds back requests or responses.`;
     return new ClientError('timeout', message, { cause });
   }
   const todo = 'is it running, and if it is of another origin, does its withCORS name this page’s?';
   return new ClientError('unreachable', `${url} cannot be reached: ${todo} It is tried again.`, { cause });
 }
 
-/** The error of a response that says that this client cannot go on. */
+/** Returns the error for a response after which this client cannot continue. */
 export function refusedClient({ error, versionType }: { error?: unknown; versionType?: unknown }): ClientError {
   if (error === 'ClientStateNotFound') return startOver();
   const message =
@@ -52,52 +52,52 @@ export function refusedClient({ error, versionType }: { error?: unknown; version
   return new ClientError('version-not-supported', message);
 }
 
-/** The error of every call of a client that was closed. */
+/** Returns the error for a call to a closed client. */
 export function closedClient(): ClientError {
   const message =
     'This client was closed, so the call has no effect. What to do: create another one with createClient.';
   return new ClientError('closed', message);
 }
 
-/** The error of a call that the server, or a proxy before it, is known not to take. */
+/** Returns the error for a call that the server, or a proxy in front of it, would refuse as too large. */
 export function callTooLarge(): ClientError {
   const message =
     'The args are too large to be sent, so the call has no effect: a smaller call was answered with 413. What to do: split the call, upload files elsewhere and pass their address, or raise `limits.push` of createSync and the limits of proxies.';
   return new ClientError('body-too-large', message);
 }
 
-/** The error of every call of a client whose user has signed out. */
+/** Returns the error for a call to a client whose user has signed out. */
 export function signedOut(): ClientError {
   const message = 'The user has signed out, so the call has no effect. What to do: show the page for signing in.';
   return new ClientError('signed-out', message);
 }
 
-/** The error of a sign-out that could not delete the user's data. */
+/** Returns the error for a sign-out that could not delete the user's data. */
 export function dataNotDeleted(cause: unknown): ClientError {
   const message =
     'The user has signed out, but their data is still in this browser: another tab of the application does not respond, or the local database fails. What to do: tell the user to close the other tabs, and call signOut again. Otherwise, the data is deleted when the application is opened next.';
   return new ClientError('data-not-deleted', message, { cause });
 }
 
-/** The error of a client whose record is lost. */
+/** Returns the error for a client whose record is lost. */
 export function startOver(): ClientError {
   const message = 'The record of this client is lost, so it must start over. What to do: reload the page.';
   return new ClientError('client-state-not-found', message);
 }
 
-/** The error of a pull that was answered, but does not take effect. */
+/** Returns the error for a pull whose response cannot be applied. */
 export function notApplied(cause: unknown): ClientError {
   const message =
     'What the server has sent cannot be applied, so older data is shown. What to do: see `cause`; if the local database cannot be read, reload the page when nothing is pending. It is tried again.';
   return new ClientError('not-applied', message, { cause });
 }
 
-/** Why what is in memory cannot be stored. */
+/** Returns the error for data in memory that cannot be stored. */
 export function storageFailed(cause: unknown): ClientError {
   const name = (cause as { name?: unknown } | null)?.name;
   if (name === 'QuotaExceededError') {
     const message =
-      'The browser has no room left, so changes are only in memory: they are lost if this page is closed before they are sent. What to do: tell the user to free disk space. Storing is tried again.';
+      'The browser has no disk space left, so changes are only in memory: they are lost if this page is closed before they are sent. What to do: tell the user to free disk space. Storing is tried again.';
     return new ClientError('storage-full', message, { cause });
   }
   if (name === 'NotFoundError') {
@@ -110,7 +110,7 @@ export function storageFailed(cause: unknown): ClientError {
   return new ClientError('storage-failed', message, { cause });
 }
 
-/** Why all data of a client is in memory. */
+/** Returns the error for a client that cannot use the local database, so that all its data is in memory. */
 export function storageUnavailable(cause: unknown): ClientError {
   const message =
     'The local database cannot be opened or written, so everything is only in memory: what is not sent is lost when this page is closed, and nothing is here without a network next time. What to do: tell the user; private windows, blocked site data and full disks are common causes. The next load of the page tries again.';

@@ -1,4 +1,4 @@
-/** The bundled sync engine, as far as this room uses it. `scripts/bundle-engine.mjs` makes the bundle. */
+/** The part of the bundled sync engine that the client uses. `scripts/bundle-engine.mjs` creates the bundle. */
 import type { KeyValueStore, KeyValueWrite, PendingMutation, ReadonlyJSON, StoreProvider } from './stores/types.js';
 
 export interface ScanResult {
@@ -7,11 +7,11 @@ export interface ScanResult {
 }
 
 export interface ScanOptions {
-  /** The index to scan, in place of the keys. */
+  /** The index to scan instead of the keys. */
   readonly indexName?: string | undefined;
-  /** The text that the keys begin with. In an index, `indexPrefix` makes it. */
+  /** The prefix of the keys. For an index, `indexPrefix` returns it. */
   readonly prefix?: string | undefined;
-  /** The key after which the scan begins, in its direction. In an index, `indexKey` makes it. */
+  /** The key after which the scan begins, in its direction. For an index, `indexKey` returns it. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
   readonly descending?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface ReadTransaction {
 export interface WriteTransaction extends ReadTransaction {
   readonly mutationID: number;
   readonly reason: 'initial' | 'rebase' | 'authoritative';
-  /** The transaction of the store of keys and values; undefined in a store in memory. */
+  /** Contains the transaction of the key-value store, except for a store in memory. */
   readonly dbtx: { readonly map: { readonly _dagRead: { readonly kvWrite?: KeyValueWrite } } };
   set(key: string, value: ReadonlyJSON): Promise<void>;
   del(key: string): Promise<boolean>;
@@ -90,13 +90,13 @@ export interface EngineOptions {
   readonly logSinks?: LogSink[] | undefined;
 }
 
-/** Why the engine asks for another version of the application. */
+/** The reason why the engine requires another version of the application. */
 export interface UpdateNeededReason {
   readonly type: 'NewClientGroup' | 'VersionNotSupported';
   readonly versionType?: 'push' | 'pull' | 'schema' | undefined;
 }
 
-/** What has happened to an entry. */
+/** A change to an entry. */
 export interface DiffOperation {
   readonly op: 'add' | 'change' | 'del';
   readonly key: string;
@@ -126,7 +126,7 @@ export declare class ReplicacheImpl {
   getAuth: (() => string | null | undefined | Promise<string | null | undefined>) | null | undefined;
   onClientStateNotFound: (() => void) | null;
   onUpdateNeeded: ((reason: UpdateNeededReason) => void) | null;
-  /** Read again for each request. */
+  /** The engine reads these before each request. */
   readonly requestOptions: { minDelayMs: number; maxDelayMs: number };
   pull(options?: { readonly now?: boolean | undefined }): Promise<void>;
   push(options?: { readonly now?: boolean | undefined }): Promise<void>;
@@ -147,11 +147,11 @@ export declare class ReplicacheImpl {
   recoverMutations(): Promise<boolean> | undefined;
   persist(): Promise<void>;
   close(): Promise<void>;
-  /** Called once, by the constructor. `open` reads and writes the stores; until it is done, everything waits. */
+  /** The constructor calls this once. `open` reads and writes the stores; all other operations wait for it. */
   protected opening(open: () => Promise<void>): Promise<void>;
 }
 
-/** A store of the engine's data, which may be read and written in transactions. */
+/** A store of the engine's data, which is read and written in transactions. */
 export interface Store {
   read(): Promise<StoreRead>;
   write(): Promise<StoreWrite>;
@@ -172,9 +172,9 @@ export declare class StoreImpl {
 }
 export interface StoreImpl extends Store {}
 
-/** A store in memory that reads from another one what it does not have, and never writes to it. */
+/** A store in memory that reads missing data from another store, and never writes to that one. */
 export declare class LazyStore {
-  constructor(source: Store, cacheBytes: number, newHash: () => string, assertHash: (hash: unknown) => void);
+  constructor(baseStore: Store, cacheBytes: number, newHash: () => string, assertHash: (hash: unknown) => void);
 }
 export interface LazyStore extends Store {}
 
@@ -182,7 +182,7 @@ export interface LogContext {
   readonly error?: ((...words: unknown[]) => void) | undefined;
 }
 
-/** Clients of one profile with the same code, as they are stored. */
+/** The stored record of a profile's clients that run the same code. */
 export interface ClientGroup {
   readonly headHash: string;
   readonly mutationIDs: Readonly<Record<string, number>>;
@@ -205,7 +205,7 @@ export declare class IDBDatabasesStore {
   close(): Promise<void>;
 }
 
-/** A state of the data: one that the server has sent, or what a mutation has made of another state. */
+/** A state of the data: a snapshot from the server, or the result of a mutation on another state. */
 export interface Commit {
   readonly valueHash: string;
   readonly chunk: { readonly hash: string };
@@ -218,7 +218,7 @@ export interface SnapshotMeta {
 
 export interface LocalMeta {
   readonly type: 4;
-  /** The state that the mutation was called on. */
+  /** The state to which the mutation was applied. */
   readonly basisHash: string;
   readonly clientID: string;
   readonly mutationID: number;
@@ -226,10 +226,10 @@ export interface LocalMeta {
   readonly mutatorArgsJSON: ReadonlyJSON;
 }
 
-/** What has changed between two states, by the names of the indexes. All entries have no name. */
+/** The changes between two states, by index name. The changes to the entries themselves have an empty name. */
 export type Diffs = ReadonlyMap<string, readonly DiffOperation[]>;
 
-/** Which diffs to make. */
+/** Selects the diffs to compute. */
 export interface DiffConfig {
   shouldComputeDiffs(): boolean;
   shouldComputeDiffsForIndex(name: string): boolean;
@@ -237,7 +237,7 @@ export interface DiffConfig {
 
 export declare function commitFromHash(hash: string, read: StoreRead): Promise<Commit>;
 export declare function commitFromHead(name: string, read: StoreRead): Promise<Commit>;
-/** The server's last state, on which the pending mutations of a state have been made. */
+/** Finds the snapshot from the server on which the pending mutations of a state are based. */
 export declare function baseSnapshotFromCommit(commit: Commit, read: StoreRead): Promise<Commit>;
 export declare function diffCommits(
   before: Commit,
@@ -247,16 +247,16 @@ export declare function diffCommits(
   formatVersion: 7,
 ): Promise<Diffs>;
 
-/** A store in memory. Those of one name share their data. */
+/** A store in memory. Stores with the same name share their data. */
 export declare class MemStore {
   constructor(name: string);
 }
 export interface MemStore extends KeyValueStore {}
 export declare function dropMemStore(name: string): Promise<void>;
 export declare function deepFreeze<Value extends ReadonlyJSON>(value: Value): Value;
-/** The text that the keys of an index begin with whose first fields have these values, and the next one this prefix. */
+/** Returns the prefix of the index keys whose first fields have these values and whose next field has this prefix. */
 export declare function indexPrefix(values: readonly (ReadonlyJSON | undefined)[], prefix?: string): string;
-/** The key of a row in an index, by the values of its fields and its own key. */
+/** Returns the key of a row in an index, given the values of its fields and its own key. */
 export declare function indexKey(values: readonly (ReadonlyJSON | undefined)[], key: string): string;
 export declare const emptyHash: string;
 export declare function newRandomHash(): string;
@@ -269,7 +269,7 @@ export declare function withRead<Result>(store: Store, body: (read: StoreRead) =
 export declare function withWrite<Result>(store: Store, body: (write: StoreWrite) => Promise<Result>): Promise<Result>;
 export declare function newRequestID(clientID: string): string;
 
-/** Pushes all that is pending in a store. Undefined if nothing is. */
+/** Pushes all pending mutations of a store. Resolves to undefined if there are none. */
 export declare function push(
   requestID: string,
   store: Store,
@@ -282,7 +282,7 @@ export declare function push(
   pushVersion: 1,
 ): Promise<PulledResult | undefined>;
 
-/** Pulls for the client group in a store; with `createSyncBranch` false, the store does not change. */
+/** Pulls for the client group in a store. If `createSyncBranch` is false, the store does not change. */
 export declare function beginPullV1(
   profileID: string,
   clientID: string,
@@ -295,5 +295,5 @@ export declare function beginPullV1(
   log: LogContext,
   createSyncBranch: boolean,
 ): Promise<{ readonly httpRequestInfo: HTTPRequestInfo; readonly pullResponse?: unknown }>;
-/** Waits for another turn of the page's thread if this one has been long. `open` is a transaction to be kept open. */
+/** Yields to the event loop if the current turn has been long. `open` is a transaction to keep open. */
 export declare function nextTurn(open: KeyValueWrite | undefined): Promise<void>;

@@ -19,7 +19,7 @@ interface Options {
   readonly itemIndexes?: readonly (string | readonly string[])[];
 }
 
-/** A client without a network, and a function that writes in a mutator. */
+/** Opens a client without a network. Its `write` runs a function as a mutator. */
 function openOffline({ user = randomUUID(), kvStore = memoryStores, itemIndexes = indexes }: Options = {}) {
   const writes: Write[] = [];
   const { client, engine } = openClient({
@@ -46,25 +46,25 @@ const setAll = (rows: readonly Row[]): Write => {
   };
 };
 
-/** Compares a view with rows, by random options. */
+/** Compares the lists and counts of a view with those of plain rows, for random options. */
 async function compare(view: ReadView<Row>, rows: readonly Row[], generator: Generator, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     const options = generator.options(rows);
-    const said = JSON.stringify(options);
-    expect(ids(await view.list(options as ListOptions<Row>)), said).toEqual(ids(listed(rows, options)));
+    const label = JSON.stringify(options);
+    expect(ids(await view.list(options as ListOptions<Row>)), label).toEqual(ids(listed(rows, options)));
     const { limit: _, descending, ...chosen } = options;
-    if (!descending) expect(await view.count(chosen as ListOptions<Row>), said).toBe(listed(rows, chosen).length);
+    if (!descending) expect(await view.count(chosen as ListOptions<Row>), label).toBe(listed(rows, chosen).length);
   }
 }
 
-/** Random rows with different keys. */
+/** Returns random rows with distinct keys. */
 function randomRows(generator: Generator, length: number): Map<string, Row> {
   const rows = Array.from({ length }, () => generator.row());
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-describe('lists and counts are those of a plain array', () => {
-  it('of random rows, by random options, also while a mutator writes', async () => {
+describe('lists and counts', () => {
+  it('equal those of a plain array for random rows and options, also while a mutator writes', async () => {
     const generator = new Generator(1);
     const rows = randomRows(generator, 300);
     const { client, write } = openOffline();
@@ -93,7 +93,7 @@ describe('lists and counts are those of a plain array', () => {
     await compare(client.view('item'), [...rows.values()], generator, 200);
   });
 
-  it('for listeners, after each change', async () => {
+  it('equal those of a plain array for subscribers after each change', async () => {
     const generator = new Generator(2);
     const rows = randomRows(generator, 60);
     const { client, write } = openOffline();
@@ -115,7 +115,7 @@ describe('lists and counts are those of a plain array', () => {
     }
   });
 
-  it('when the page is loaded again', async () => {
+  it('equal those of a plain array after the page is reloaded', async () => {
     const generator = new Generator(3);
     const rows = randomRows(generator, 200);
     const user = randomUUID();
@@ -144,7 +144,7 @@ describe('a list', () => {
     return { ...offline, list: async (options: ListOptions<Row>) => ids(await view.list(options)).join(''), view };
   }
 
-  it('descends, with an index or without', async () => {
+  it('can be in descending order, with or without an index', async () => {
     const { list } = await open();
     expect(await list({ descending: true })).toBe('654321');
     expect(await list({ descending: true, after: '4', limit: 2 })).toBe('32');
@@ -160,7 +160,7 @@ describe('a list', () => {
     expect(await list({ by: 'text', equals: null })).toBe('46');
   });
 
-  it.each(['Z', '+02:00', '-05:00'])('sorts times by time that all end with %s', async (zone) => {
+  it.each(['Z', '+02:00', '-05:00'])('sorts times with the UTC offset %s chronologically', async (zone) => {
     const { list, write } = await open();
     const times = ['04:05:06', '04:05:06.7', '04:05:06.71', '04:05:06.8', '04:05:07', '05:00:00'];
     await write(setAll(times.toReversed().map((time, i) => row(`${9 - i}`, { text: `2026-02-03T${time}${zone}` }))));
@@ -169,7 +169,7 @@ describe('a list', () => {
     expect(await list({ by: 'text', equals: `2026-02-03T04:05:06.7${zone}` })).toBe('5');
   });
 
-  it('takes the first fields of an index, and a prefix of the next one', async () => {
+  it('can be selected by the first fields of an index and a prefix of the next one', async () => {
     const { list } = await open();
     expect(await list({ by: ['text', 'number'] })).toBe('251346');
     expect(await list({ by: ['text', 'number'], equals: 'a', descending: true })).toBe('152');
@@ -192,14 +192,14 @@ describe('a list', () => {
     expect(await client.view('item').count({ by: ['text', 'number'], after })).toBe(4);
   });
 
-  it('of no rows is empty', async () => {
+  it('without rows is empty', async () => {
     const { list } = await open();
     expect(await list({ limit: 0 })).toBe('');
     expect(await list({ by: 'text', limit: 0, descending: true })).toBe('');
     expect(await list({ by: 'text', equals: 'b' })).toBe('');
   });
 
-  it('rejects options that do not fit together, and says what to do', async () => {
+  it('rejects incompatible options, and says what to do instead', async () => {
     const { list, view } = await open();
     const rejected = (options: object, message: RegExp) =>
       expect(list(options)).rejects.toMatchObject({ name: 'ClientError', code: 'list-options', message });
@@ -216,7 +216,7 @@ describe('a list', () => {
     await expect(view.count({ by: 'id' })).rejects.toMatchObject({ message: /indexes: \{ item: \['id'\] \}/ });
   });
 
-  it('that a mutator changes while it is read has each row that stays once, in order', async () => {
+  it('contains each remaining row once, in order, if a mutator changes rows during the read', async () => {
     const generator = new Generator(4);
     const all = new Map(
       Array.from({ length: 600 }, (_, i) => generator.row(String(1_000 + i))).map((row) => [row.id, row]),
@@ -247,7 +247,7 @@ describe('a list', () => {
   });
 });
 
-/** Stores in memory that count the nodes with rows that are read. */
+/** Creates stores in memory, and a mock that counts reads of nodes with rows. */
 function countingStores() {
   const read = vi.fn();
   const stores: StoreProvider = {
@@ -271,7 +271,7 @@ function countingStores() {
   return { stores, read };
 }
 
-it('the first and the last rows are found without reading the others', async () => {
+it('the first and the last rows of a large view are found without reading the others', async () => {
   const user = randomUUID();
   const { stores, read } = countingStores();
   const open = () => openOffline({ user, kvStore: stores, itemIndexes: [['text', 'number']] });

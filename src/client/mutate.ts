@@ -2,13 +2,13 @@ import type { MutatorFunction, WriteTransaction } from '#engine';
 import { ClientError } from './client-error.js';
 import type { PendingMutation, ReadonlyJSON } from './stores/types.js';
 
-/** A mutator of the application, by its name with dots. */
+/** The application's mutators by their dotted names. */
 export type NamedMutators = ReadonlyMap<string, (tx: unknown, args: unknown) => Promise<void> | void>;
 
-/** The engine's mutator for all names without an optimistic effect: its args say which one is called. */
+/** The engine's mutator for all mutators without an optimistic effect. Its args name the one that is called. */
 const plainCall = 'tidemark/call';
 
-/** The functions in a tree or record of mutators. */
+/** Collects the functions of a tree or record of mutators. */
 export function namedMutators(tree: object, prefix = ''): NamedMutators {
   return new Map(
     Object.entries(tree).flatMap(([key, child]: [string, unknown]): [string, never][] => {
@@ -22,9 +22,9 @@ export function namedMutators(tree: object, prefix = ''): NamedMutators {
 }
 
 /**
- * The mutators as the engine takes them.
- * @param beforeRepeat called before a mutator is repeated on newer data
- * @param onDropped called with the error of a mutator that is repeated
+ * Converts mutators to those of the engine.
+ * @param beforeRepeat called before a mutator reruns on newer data
+ * @param onDropped called with the error of a mutator that fails in a rerun
  */
 export function engineMutators(
   mutators: NamedMutators,
@@ -37,12 +37,12 @@ export function engineMutators(
     async (tx, args) => {
       if (tx.reason === 'initial') return run(await transaction(tx), args);
       await beforeRepeat(tx);
-      const attempt = revocable(tx);
+      const revocableTx = revocable(tx);
       try {
-        await run(await transaction(attempt), args);
+        await run(await transaction(revocableTx), args);
       } catch (error) {
-        // It would stop every pull as long as its mutation is pending. What the server makes of it is shown all the same.
-        await attempt.revoke();
+        // Rethrowing would fail every pull while the mutation is pending. The server's result still shows up.
+        await revocableTx.revoke();
         onDropped(name, tx, error);
       }
     },
@@ -53,21 +53,21 @@ export function engineMutators(
   ]);
 }
 
-/** The mutations that have been told of: each is repeated many times. */
-const told = new Set<string>();
+/** The mutations whose failure has been logged. A pending mutation can rerun many times. */
+const loggedMutations = new Set<string>();
 
-/** Says on the console that a mutation has no effect here any more. */
-export function tellDropped(name: string, { clientID, mutationID }: WriteTransaction, error: unknown): void {
+/** Logs, once for each mutation, that it no longer has an effect here. */
+export function logDropped(name: string, { clientID, mutationID }: WriteTransaction, error: unknown): void {
   const mutation = `${clientID} ${mutationID}`;
-  if (told.has(mutation)) return;
-  told.add(mutation);
+  if (loggedMutations.has(mutation)) return;
+  loggedMutations.add(mutation);
   console.error(
     `The client’s mutator "${name}" failed when it was repeated on newer data, so the page shows nothing of the call until the server has decided. What to do: have the mutator allow for rows that have changed or are gone.`,
     error,
   );
 }
 
-/** A transaction whose writes can be taken back. */
+/** Wraps a transaction so that its writes can be undone. */
 function revocable(tx: WriteTransaction): WriteTransaction & { revoke(): Promise<void> } {
   const before = new Map<string, Promise<ReadonlyJSON | undefined>>();
   const remember = async (key: string) => {
@@ -91,15 +91,15 @@ function revocable(tx: WriteTransaction): WriteTransaction & { revoke(): Promise
       return tx.del(key);
     },
     async revoke() {
-      for (const [key, reading] of before) {
-        const value = await reading;
+      for (const [key, valuePromise] of before) {
+        const value = await valuePromise;
         await (value === undefined ? tx.del(key) : tx.set(key, value));
       }
     },
   };
 }
 
-/** The engine's call of a mutator. */
+/** Returns the engine's mutator and args for a call of the mutator `name`. */
 export function engineCall(
   mutators: NamedMutators,
   name: string,
@@ -109,7 +109,7 @@ export function engineCall(
   return mutators.has(name) ? { name, args: sent } : { name: plainCall, args: { name, args: sent } };
 }
 
-/** A mutation of the engine's, as the server knows it. */
+/** Converts a mutation of the engine to the one that the server receives. */
 export function toServer(mutation: PendingMutation): PendingMutation {
   if (mutation.name !== plainCall) return mutation;
   const { name, args } = mutation.args as { readonly name: string; readonly args: ReadonlyJSON };
@@ -117,13 +117,13 @@ export function toServer(mutation: PendingMutation): PendingMutation {
 }
 
 /**
- * Functions by names with dots: `mutate.todo.create` calls `todo.create`. Which names there are is known to the types
- * alone.
+ * Creates functions by dotted names: `mutate.todo.create` calls `todo.create`. Every name exists at run time; only the
+ * types restrict them.
  */
 export function callsByName(call: (name: string, args: unknown) => Promise<void>, prefix = ''): object {
   return new Proxy(() => {}, {
     get: (_, key) => {
-      // Neither a promise nor a thing to print: `await mutate` and `console.log(mutate)` call nothing.
+      // Not a promise and not printable, so `await mutate` and `console.log(mutate)` call no mutator.
       if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') return undefined;
       return callsByName(call, prefix ? `${prefix}.${key}` : key);
     },

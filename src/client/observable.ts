@@ -1,19 +1,19 @@
-/** A value that changes. Fits React's `useSyncExternalStore`. */
+/** A value that changes. Compatible with React's `useSyncExternalStore`. */
 export interface Observable<Value> {
-  /** The value as it is now: the same reference until it changes. */
+  /** Returns the current value: the same reference until it changes. */
   readonly get: () => Value;
-  /** Calls the listener after each change, and returns a function that stops that. */
+  /** Calls the listener after each change. Returns an unsubscribe function. */
   readonly subscribe: (listener: (value: Value) => void) => () => void;
 }
 
-/** An observable that is set from here. */
+/** An observable with a value that the client sets. */
 export class Cell<Value> implements Observable<Value> {
   #value: Value;
   readonly #listeners = new Set<{ readonly call: (value: Value) => void }>();
   readonly #connect: ((cell: Cell<Value>) => () => void) | undefined;
   #disconnect: (() => void) | undefined;
 
-  /** @param connect called when the first listener comes; what it returns, when the last one has gone */
+  /** @param connect called for the first listener; returns a function to call when the last one unsubscribes */
   constructor(value: Value, connect?: (cell: Cell<Value>) => () => void) {
     this.#value = value;
     this.#connect = connect;
@@ -37,7 +37,7 @@ export class Cell<Value> implements Observable<Value> {
   }
 }
 
-/** Calls what belongs to the application: an error there is the page's, and stops nothing here. */
+/** Calls a function of the application. Its errors are reported to the page, and do not interrupt the client. */
 export function isolate(call: () => void): void {
   try {
     call();

@@ -1,9 +1,9 @@
 import { connectPokes } from '../poke.js';
 import { type ClientError, dataNotDeleted, signedOut } from './client-error.js';
-import { engineMutators, type NamedMutators, tellDropped, toServer } from './mutate.js';
+import { engineMutators, logDropped, type NamedMutators, toServer } from './mutate.js';
 import type { Observable } from './observable.js';
-import { type AnyOptions, checkPlatform, engineIndexes, placeOf } from './options.js';
-import { dismiss, dismissName, Refusals } from './refused.js';
+import { type AnyOptions, checkPlatform, engineIndexes, storedViewOf } from './options.js';
+import { dismiss, dismissName, Refusals } from './refusals.js';
 import { writeView } from './rows/read.js';
 import { markSignedOut } from './stores/erasure.js';
 import { openStores, type StoreLimits } from './stores/open-stores.js';
@@ -13,7 +13,7 @@ import { type Status, StatusTracker } from './sync/status.js';
 import { SyncEngine } from './sync/sync-engine.js';
 import { Tabs } from './tabs.js';
 
-/** The limits of a client's requests and stores; other than the default in tests alone. */
+/** The limits of a client's requests and stores. Only tests change them. */
 export interface SessionLimits {
   readonly requests?: RequestLimits;
   readonly stores?: StoreLimits;
@@ -29,7 +29,7 @@ export interface Session {
   signOut(): Promise<void>;
 }
 
-/** @throws ClientError that says what to do, if it cannot work with these options here. */
+/** @throws ClientError that says what to do, if the client cannot work with these options in this environment */
 export function startSession(options: AnyOptions, mutators: NamedMutators, limits: SessionLimits): Session {
   checkPlatform(options);
   const { url = '', user, auth, getAuth, credentials, schemaVersion, kvStore = 'idb', pullInterval } = options;
@@ -57,17 +57,17 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
             profileID: await engine.profileID,
             mutationID: tx.mutationID,
             reason: tx.reason,
-            view: (view: string) => writeView(tx, placeOf(options, view)),
+            view: (view: string) => writeView(tx, storedViewOf(options, view)),
           }),
           (tx) => engine.betweenRepeats(tx),
-          tellDropped,
+          logDropped,
         ),
       },
       indexes: engineIndexes(options),
     },
     { network, credentials, status, toServer, getAuth },
   );
-  // If the browser refuses, it may delete the data when disk space is short, as it may without this.
+  // If the browser refuses, it may delete the data when disk space runs low, as it may by default.
   if (options.persistentStorage) globalThis.navigator?.storage?.persist?.().catch(() => {});
   const refusals = new Refusals(engine.subscriptions);
 
@@ -79,7 +79,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
     get auth() {
       return engine.auth;
     },
-    // After a 401, a stream of pokes asks for a pull that need not come at once.
+    // After a 401, a poke stream requests a pull that is not urgent.
     pull: (options?: { readonly now?: boolean }) => (options?.now ? engine.pullWhenPushed() : engine.pull()),
   };
   let disconnect = connectPokes(target, pokes);
@@ -94,7 +94,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
       network.close();
       status.end('closed', error);
       await endEngine();
-      tabs.leave();
+      tabs.close();
     })();
     return closing;
   };
@@ -129,7 +129,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
   };
 }
 
-/** Calls the listener when the browser has a network again, and when the page becomes visible. */
+/** Calls the listener when the browser is back online, and when the page becomes visible. */
 function onReturn(listener: () => void): () => void {
   const { document } = globalThis;
   const onVisible = () => document.visibilityState === 'visible' && listener();

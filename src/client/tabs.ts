@@ -1,34 +1,34 @@
-/** The longest that a sign-out waits for the other tabs to close, in milliseconds. Those that hang are not waited for. */
+/** The longest wait of a sign-out for the other tabs to close, in milliseconds. Tabs may hang. */
 const maxTabsMs = 5_000;
 
-/** The clients of one user in this browser profile: a sign-out in one tab ends all, and deletes what they share. */
+/** The clients of one user in this browser profile. A sign-out in one tab ends all of them and deletes their data. */
 export class Tabs {
   readonly #name: string;
   readonly #channel: BroadcastChannel | undefined;
-  #left: (() => void) | undefined;
+  #releaseLock: (() => void) | undefined;
 
   /** @param onSignOut called when the user signs out in another tab */
   constructor(name: string, onSignOut: () => void) {
     this.#name = `tidemark/tabs/${name}`;
-    // Where there are no tabs, there are no channels.
+    // Environments without tabs have no BroadcastChannel.
     if (globalThis.BroadcastChannel) {
       this.#channel = new BroadcastChannel(this.#name);
       this.#channel.onmessage = onSignOut;
     }
     const open = new Promise<void>((resolve) => {
-      this.#left = resolve;
+      this.#releaseLock = resolve;
     });
     // Only secure contexts have locks.
     globalThis.navigator?.locks?.request(this.#name, { mode: 'shared' }, () => open).catch(() => {});
   }
 
-  /** That this client has closed. */
-  leave(): void {
+  /** Stops listening for sign-outs, and releases the lock that other tabs wait for. */
+  close(): void {
     this.#channel?.close();
-    this.#left?.();
+    this.#releaseLock?.();
   }
 
-  /** Has the other tabs close, and waits for that. Returns true if all are known to have closed. */
+  /** Tells the other tabs to close, and waits for them. Returns false if some may still be open. */
   async closeOthers(): Promise<boolean> {
     if (!this.#channel) return true;
     const channel = new BroadcastChannel(this.#name);

@@ -1,17 +1,17 @@
-/** What a client's types say, made of those of the server's registry and views. */
+/** The types of a client, derived from those of the server's registry and views. */
 import type { ArgsOf } from '../registry/types.js';
 import type { RowOf, View } from '../view/define.js';
 
-/** The types of an application's views, whatever their context. */
+/** The types of an application's views, with any context. */
 export type AnyViews = Readonly<Record<string, View<never>>>;
 
-/** A field of a row that is part of its key, or its text. */
+/** A field of a row's key, or its text. */
 export type KeyPart = string | number | bigint | boolean;
 
-/** A row's key without its view's prefix: the row's own field. Several key columns are an array. */
+/** A row's key without its view's prefix: the value of its key column, or an array for several columns. */
 export type Key = KeyPart | readonly KeyPart[];
 
-/** The namespaces of names with dots. */
+/** The namespaces of dotted names. */
 type Spaces<Name> = Name extends `${infer Space}.${string}` ? Space : never;
 
 /** The args of the mutators in a namespace. */
@@ -31,11 +31,11 @@ type Calls<Args> = {
 
 /**
  * Calls mutators by their names: `mutate.todo.create(args)`, or `mutate['todo.create'](args)`. The promise resolves
- * when the mutation is kept here and its optimistic effect is seen; it rejects if the client's mutator throws.
+ * when the mutation is recorded locally and its optimistic effect shows; it rejects if the client's mutator throws.
  */
 export type Mutate<Mutators> = Calls<ArgsOf<Mutators>>;
 
-/** What a mutator does here at once, until the server has had the last word. It may run several times. */
+/** The optimistic effect of a mutator, shown until the server's result replaces it. May run several times. */
 export type ClientMutator<Args, Views extends AnyViews> = (
   tx: ClientTransaction<Views>,
   args: Args,
@@ -48,7 +48,7 @@ type Tree<Args, Views extends AnyViews> = {
     | undefined;
 };
 
-/** The mutators that have an optimistic effect: a tree, or a record by names with dots. */
+/** The mutators that have an optimistic effect: a tree, or a record by dotted names. */
 export type ClientMutators<Mutators, Views extends AnyViews> = Tree<ArgsOf<Mutators>, Views>;
 
 /** The value of a field that rows can be listed by. */
@@ -59,33 +59,33 @@ export type IndexField<Row> = unknown extends Row
   ? string
   : { readonly [Field in keyof Row]: Row[Field] extends IndexValue | undefined ? Field : never }[keyof Row] & string;
 
-/** An index of a view: on a field, or on several, of which the first decides the order, then the second, and so on. */
+/** An index of a view on one field, or on several that are compared in order. */
 export type Index<Row> = IndexField<Row> | readonly IndexField<Row>[];
 
-/** Which rows of a view to count. */
+/** Selects the rows of a view to count. */
 export interface CountOptions<Row = unknown> {
-  /** One of the view's `indexes`, as it is named there. Without it, rows are chosen and sorted by their keys. */
+  /** One of the view's `indexes`, as written there. Without it, rows are selected and sorted by their keys. */
   readonly by?: Index<Row> | undefined;
-  /** Only rows whose field in the index has this value, or whose first fields have these. */
+  /** Only rows with this value in the first field of the index, or with these values in its first fields. */
   readonly equals?: IndexValue | readonly IndexValue[] | undefined;
-  /** Only rows whose key starts so; with `by`, whose field is such a text: that after the fields in `equals`. */
+  /** Only rows whose key has this prefix; with `by`, rows whose next index field after `equals` has it. */
   readonly prefix?: string | undefined;
-  /** Only rows that come after the row with this key, which need not be there; with `by`, after this row. */
+  /** Only rows after this key, which need not exist; with `by`, only rows after this row. */
   readonly after?: Key | IndexedRow<Row> | undefined;
 }
 
 /**
- * Which rows of a view to list. They are sorted by the fields in `by`, then by their keys: texts by code points, times in
- * UTC by time, null last.
+ * Selects the rows of a view to list. They are sorted by the fields in `by`, then by their keys: strings by code
+ * points, times in UTC by time, null last.
  */
 export interface ListOptions<Row = unknown> extends CountOptions<Row> {
-  /** The most rows to list. */
+  /** The maximum number of rows to list. */
   readonly limit?: number | undefined;
-  /** True for the opposite order. */
+  /** True to list in descending order. */
   readonly descending?: boolean | undefined;
 }
 
-/** A row's place in the order of an index. */
+/** A row's position in the order of an index. */
 export interface IndexedRow<Row = unknown> {
   /** The row, or its fields in the index. */
   readonly row: Fields<Row>;
@@ -105,30 +105,30 @@ export type Fields<Row> = { readonly [Field in keyof Row]?: Row[Field] | undefin
 
 /** A view in a mutator's transaction. */
 export interface WriteView<Row> extends ReadView<Row> {
-  /** Puts a row, new or not. */
+  /** Inserts or replaces a row. */
   set(key: Key, row: Row): Promise<void>;
   /**
-   * Changes fields of a row, if it is there. Those that are undefined stay as they are. If it is not there when the
-   * mutator is called, the console says so.
+   * Changes fields of a row if it exists. Fields that are undefined stay as they are. Logs a warning if the row does
+   * not exist when the mutator is first called.
    */
   update(key: Key, fields: Fields<Row>): Promise<void>;
-  /** Deletes a row, if it is there. */
+  /** Deletes a row if it exists. */
   delete(key: Key): Promise<void>;
 }
 
-/** Reads of several views that belong to one state of the data. */
+/** Reads several views in one state of the data. */
 export interface ReadTransaction<Views extends AnyViews> {
   view<Name extends keyof Views & string>(name: Name): ReadView<RowOf<Views[Name]>>;
 }
 
-/** What a client's mutator reads and writes. */
+/** The transaction of a client's mutator. */
 export interface ClientTransaction<Views extends AnyViews> {
-  /** The tab that the mutation comes from. */
+  /** The ID of the client (one per tab) that sent the mutation. */
   readonly clientID: string;
-  /** The browser profile, as views and the server's mutators receive it. */
+  /** The ID of the browser profile, as views and the server's mutators receive it. */
   readonly profileID: string;
   readonly mutationID: number;
-  /** `initial` for the call itself, `rebase` when it is repeated on newer data. */
+  /** `initial` for the call itself, `rebase` for a rerun on newer data. */
   readonly reason: 'initial' | 'rebase';
   view<Name extends keyof Views & string>(name: Name): WriteView<RowOf<Views[Name]>>;
 }

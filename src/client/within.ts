@@ -1,12 +1,12 @@
-/** The error of what has not come in time. */
+/** Returns the error for a result that did not arrive in time. */
 export function timeoutError(ms: number): Error {
   // Not a DOMException: React Native has none.
   return Object.assign(new Error(`Nothing came for ${ms / 1000} seconds`), { name: 'TimeoutError' });
 }
 
 /**
- * Limits how long a result is waited for.
- * @throws Error named `TimeoutError` if the result does not come in time
+ * Waits a limited time for a result.
+ * @throws Error named `TimeoutError` if the result does not arrive in time
  */
 export async function within<Result>(result: Promise<Result>, ms: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;

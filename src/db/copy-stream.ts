@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type pg from 'pg';
 
-/** A message's type and length. */
+/** The length of a message's type and length fields, in bytes. */
 const headerLength = 5;
 const [copyData, copyDone, errorResponse] = ['d', 'c', 'E'].map((letter) => letter.charCodeAt(0));
 
@@ -10,9 +10,9 @@ type Listener = (data: Buffer) => void;
 /**
  * The output of a `copy … to stdout` statement, as a query for the driver.
  *
- * Each row is a message. For as long as rows come, messages are read here, since the driver would make objects of each:
- * that takes more memory and time than anything else that is done with a row. The data of a chunk's messages is moved
- * together within the chunk.
+ * Each row is a message. While rows arrive, this class reads the messages itself, because the driver would create
+ * objects for each, which takes more memory and time than anything else done with a row. It compacts the data of a
+ * chunk's messages in place.
  *
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
  */
@@ -21,17 +21,17 @@ export class CopyStream extends Readable implements pg.Submittable {
   #connection: pg.Connection | undefined;
   #driver: Listener | undefined;
   readonly #header: Buffer = Buffer.alloc(headerLength);
-  /** How much of the message's header has come. */
-  #known = 0;
-  /** How much of the message is still to come, once the header has. */
+  /** The number of bytes of the current message's header that have arrived. */
+  #headerBytesRead = 0;
+  /** The number of bytes of the current message that are still to come after its header. */
   #left = 0;
-  #isWanted = false;
+  #needsData = false;
   #isScheduled = false;
   readonly #onReadable = () => this.#schedule();
 
   /**
-   * @param text the statement, and perhaps others before it, whose results are of no interest
-   * @param highWaterMark how many bytes are held in memory before Postgres has to wait
+   * @param text the statement, optionally preceded by others whose results are ignored
+   * @param highWaterMark the number of bytes to buffer before Postgres has to wait
    */
   constructor(text: string, highWaterMark: number) {
     super({ highWaterMark });
@@ -43,13 +43,13 @@ export class CopyStream extends Readable implements pg.Submittable {
     const { stream } = connection;
     [this.#driver] = stream.listeners('data') as Listener[];
     stream.removeListener('data', this.#driver!);
-    // This ends the flow by itself. After a `pause`, Deno would not read from the connection again.
+    // A `readable` listener ends flowing mode. After a `pause`, Deno would not read from the connection again.
     stream.on('readable', this.#onReadable);
     connection.query(this.#text);
   }
 
   override _read(): void {
-    this.#isWanted = true;
+    this.#needsData = true;
     this.#schedule();
   }
 
@@ -63,8 +63,8 @@ export class CopyStream extends Readable implements pg.Submittable {
   handleReadyForQuery(): void {}
 
   /**
-   * Has the connection read in the next turn of the event loop. If it were read at once, it would be asked for more within
-   * the same turn, again and again, and everything else in the process would wait.
+   * Reads from the connection in the next turn of the event loop. Reading immediately would request more data within
+   * the same turn, over and over, and everything else in the process would wait.
    */
   #schedule(): void {
     if (this.#isScheduled) return;
@@ -76,7 +76,7 @@ export class CopyStream extends Readable implements pg.Submittable {
   }
 
   #forward(): void {
-    while (this.#isWanted && this.#connection) {
+    while (this.#needsData && this.#connection) {
       const chunk = this.#connection.stream.read() as Buffer | null;
       if (chunk === null) return;
       this.#take(chunk);
@@ -86,9 +86,9 @@ export class CopyStream extends Readable implements pg.Submittable {
   #take(chunk: Buffer): void {
     let length = 0;
     for (let at = 0; at < chunk.length; ) {
-      if (this.#known < headerLength) {
-        this.#header[this.#known++] = chunk[at++]!;
-        if (this.#known < headerLength) continue;
+      if (this.#headerBytesRead < headerLength) {
+        this.#header[this.#headerBytesRead++] = chunk[at++]!;
+        if (this.#headerBytesRead < headerLength) continue;
         const [code] = this.#header;
         this.#left = this.#header.readInt32BE(1) - (headerLength - 1);
         if (code === copyDone || code === errorResponse) {
@@ -104,12 +104,12 @@ export class CopyStream extends Readable implements pg.Submittable {
       }
       this.#left -= end - at;
       at = end;
-      if (this.#left === 0) this.#known = 0;
+      if (this.#left === 0) this.#headerBytesRead = 0;
     }
-    if (length > 0) this.#isWanted = this.push(chunk.subarray(0, length));
+    if (length > 0) this.#needsData = this.push(chunk.subarray(0, length));
   }
 
-  /** Leaves the messages that follow to the driver. */
+  /** Hands the remaining messages to the driver. */
   #end(header: readonly Buffer[], rest: Buffer): void {
     const { stream } = this.#connection!;
     this.#connection = undefined;
@@ -117,7 +117,7 @@ export class CopyStream extends Readable implements pg.Submittable {
     stream.on('data', this.#driver!);
     if (header.length === 0) this.push(null);
     this.#driver!(Buffer.concat([...header, rest]));
-    // Not at once: the driver may pause it too.
+    // Resumes later, because the driver can pause the stream as well.
     process.nextTick(() => stream.resume());
   }
 }

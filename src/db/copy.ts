@@ -1,24 +1,24 @@
 import type { Pool } from 'pg';
-import { abandoned, checkOut } from './checkout.js';
+import { abandonedMessage, checkOut } from './checkout.js';
 import { CopyStream } from './copy-stream.js';
 import { setOwn } from './own-settings.js';
 import { GivenUpError } from './sqlstate.js';
 
-/** How many bytes of COPY output are held in memory before Postgres has to wait. */
-const HIGH_WATER_MARK = 64 * 1024;
+/** The number of bytes of COPY output to buffer before Postgres has to wait. */
+const highWaterMark = 64 * 1024;
 
-/** When a COPY is given up. */
+/** Limits after which a COPY is cancelled. */
 export interface CopyLimits {
-  /** How long it may take until the first bytes come, in milliseconds. Default: as long as it likes. */
+  /** The maximum time until the first bytes arrive, in milliseconds. Default: no limit. */
   readonly firstMs?: number | undefined;
-  /** Aborts when nobody waits for the bytes any more. Default: somebody does. */
+  /** Aborts when the bytes are no longer needed. Default: never. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a `copy … to stdout` statement and yields its bytes. A chunk is everything that has arrived since the last one:
- * the first comes as soon as Postgres sends it, and a slow reader gets few large chunks. Leaving the loop early closes
- * the connection and cancels the statement on the server. How long the statement may take is decided by its reader.
+ * Runs a `copy … to stdout` statement and yields its bytes. Each chunk is everything that has arrived since the
+ * previous one. The first comes as soon as Postgres sends it, and a slow reader gets few large chunks. Leaving the loop
+ * early closes the connection and cancels the statement. The reader determines how long the statement takes.
  * @throws GivenUpError if a limit is reached
  */
 export async function* readCopy(
@@ -28,14 +28,14 @@ export async function* readCopy(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const checkout = await checkOut(pool, signal);
   const { client } = checkout;
-  const stream = client.query(new CopyStream(`${setOwn}; ${text}`, HIGH_WATER_MARK));
-  // The stream can still emit an error after its last byte, when nothing else listens any more.
+  const stream = client.query(new CopyStream(`${setOwn}; ${text}`, highWaterMark));
+  // The stream can still emit an error after its last byte, when it has no other listener.
   stream.on('error', () => {});
   const giveUp = (why: string) => {
     checkout.cancel();
     stream.destroy(new GivenUpError(why));
   };
-  const onAbort = () => giveUp(abandoned);
+  const onAbort = () => giveUp(abandonedMessage);
   const timer = firstMs && setTimeout(() => giveUp(`No row came within ${firstMs} ms`), firstMs);
   signal?.addEventListener('abort', onAbort);
   let outcome: 'running' | 'complete' | 'failed' = 'running';

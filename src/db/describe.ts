@@ -1,13 +1,13 @@
-/** What Postgres says about a query without running it. */
+/** Describes queries without running them. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { checkOut } from './checkout.js';
-import type { ParameterForm, QueryDescription, ResultColumn } from './database.js';
+import type { ParameterKind, QueryDescription, ResultColumn } from './database.js';
 import { sameFormats, sendOwnSettings } from './own-settings.js';
 
 /**
- * A message of several statements is one transaction, which a pooler in transaction mode keeps on one connection. The
- * settings end with the transaction, even if Postgres refuses the query.
+ * Several statements in one message form one transaction, which a pooler in transaction mode keeps on one connection.
+ * The settings end with the transaction, even if Postgres rejects the query.
  */
 const opening = `
   ${sameFormats};
@@ -24,26 +24,26 @@ const closing = (name: string): string => `;
     select t.oid from json join pg_type t on t.typbasetype = json.oid
   )
   select
-    coalesce(array_agg(concat(quote_ident(n.nspname), '.', quote_ident(t.typname)) order by place), '{}') as types,
+    coalesce(array_agg(concat(quote_ident(n.nspname), '.', quote_ident(t.typname)) order by ordinal), '{}') as types,
     coalesce(array_agg(case
       when t.typcategory = 'A' then 'array'
       when json.oid is not null then 'json'
       else 'other'
-    end order by place), '{}') as forms
+    end order by ordinal), '{}') as kinds
   from pg_prepared_statements p
-  cross join unnest(p.parameter_types::oid[]) with ordinality u (oid, place)
+  cross join unnest(p.parameter_types::oid[]) with ordinality u (oid, ordinal)
   join pg_type t on t.oid = u.oid join pg_namespace n on n.oid = t.typnamespace
   left join json on json.oid = t.oid
   where p.name = '${name}';
   deallocate ${name}`;
 
-/** The tree of a SELECT. The trees of utility statements hold no analysis. */
+/** Matches the tree of a SELECT. The trees of utility statements contain no analysis. */
 const analyzed = /^\s*\{QUERY\s+:commandType 1\s/;
 
 /**
  * Describes a SELECT without planning or running it.
- * @param parameterTypes the SQL names of the parameters' types; without them, Postgres finds out each
- * @throws Postgres's error if it refuses the query.
+ * @param parameterTypes the SQL names of the parameters' types; without them, Postgres infers each type
+ * @throws Postgres's error if it rejects the query.
  */
 export async function describeQuery(
   pool: pg.Pool,
@@ -52,7 +52,7 @@ export async function describeQuery(
 ): Promise<QueryDescription> {
   const checkout = await checkOut(pool);
   const { client } = checkout;
-  // Should this be cut short, the statement may stay on a connection that a pooler keeps. It must not be in anyone's way.
+  // If interrupted, this may leave the statement on a pooler's connection, so its name must not collide with others.
   const name = `tidemark_described_${randomUUID().replaceAll('-', '')}`;
   const before = `${opening}${name}${parameterTypes.length > 0 ? `(${parameterTypes.join(', ')})` : ''} as `;
   const trees: string[] = [];
@@ -61,31 +61,33 @@ export async function describeQuery(
   };
   client.on('notice', onNotice);
   try {
-    // The driver's types are for one statement; for several, it returns an array of results.
+    // The driver's types assume a single statement. For several, it returns an array of results.
     const results: unknown = await client.query(`${before}${text}\n${closing(name)}`);
-    const [row] = (results as pg.QueryResult<{ types: string[]; forms: ParameterForm[] }>[]).find(
+    const [row] = (results as pg.QueryResult<{ types: string[]; kinds: ParameterKind[] }>[]).find(
       ({ command }) => command === 'SELECT',
     )!.rows;
-    const { types, forms } = row!;
-    return { parameterTypes: types, parameterForms: forms, tree: trees[0]!, offset: Buffer.byteLength(before) };
+    const { types, kinds } = row!;
+    return { parameterTypes: types, parameterKinds: kinds, tree: trees[0]!, offset: Buffer.byteLength(before) };
   } finally {
     client.off('notice', onNotice);
     checkout.release();
   }
 }
 
-/** The columns of a query's result. Binds no values to its parameters, since a domain may not accept nulls. */
+/** Describes the columns of a query's result. Binds no values to parameters, since a domain may not accept nulls. */
 export async function describeColumns(pool: pg.Pool, text: string): Promise<ResultColumn[]> {
   const checkout = await checkOut(pool);
   try {
-    return await new Promise((resolve, reject) => void checkout.client.query(new Question(text, resolve, reject)));
+    return await new Promise(
+      (resolve, reject) => void checkout.client.query(new DescribeRequest(text, resolve, reject)),
+    );
   } finally {
     checkout.release();
   }
 }
 
 /** A statement that the driver describes and never runs. */
-class Question implements pg.Submittable {
+class DescribeRequest implements pg.Submittable {
   readonly #text: string;
   readonly #resolve: (columns: ResultColumn[]) => void;
   readonly #reject: (error: Error) => void;
@@ -108,11 +110,11 @@ class Question implements pg.Submittable {
     this.#columns = fields.map(({ name, dataTypeID, tableID, columnID }) => ({
       name,
       typeOID: dataTypeID,
-      ...(tableID !== 0 && { source: { table: tableID, column: columnID } }),
+      ...(tableID !== 0 && { origin: { table: tableID, column: columnID } }),
     }));
   }
 
-  /** Of the settings. */
+  /** Ignores the row of the settings. */
   handleDataRow(): void {}
 
   handleCommandComplete(): void {}

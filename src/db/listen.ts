@@ -3,32 +3,32 @@ import type { Notification, Pool } from 'pg';
 import { type Checkout, checkOut } from './checkout.js';
 
 const retryMs = 1_000;
-/** How long a notification may take that was sent for a trial, in milliseconds. */
+/** The maximum time for a test notification to arrive, in milliseconds. */
 const trialMs = 5_000;
 
 /**
- * `Database.listen`: holds a connection of the pool, and takes another one if it is lost. The channel's name must need
- * no quoting. Each connection is tried: through some poolers, a server listens whose notifications nobody gets.
+ * Implements `Database.listen`: holds a connection of the pool, and takes another one if it is lost. The channel's name
+ * must not need quoting. Tests each connection, because some poolers accept LISTEN but deliver no notifications.
  */
-export function listenTo(pool: Pool, channel: string, onNotice: () => void, onDeaf: () => void): () => void {
+export function listenTo(pool: Pool, channel: string, onNotice: () => void, onUndelivered: () => void): () => void {
   const trial = randomUUID();
   let stopped = false;
-  let held: Checkout | undefined;
-  let heard = false;
+  let checkout: Checkout | undefined;
+  let wasNotified = false;
   let timer: NodeJS.Timeout | undefined;
 
   const onNotification = ({ payload }: Notification) => {
-    // With a payload it is a trial, perhaps that of another server.
+    // A notification with a payload is a test, perhaps another server's.
     if (!payload) return onNotice();
     if (payload !== trial) return;
-    heard = true;
+    wasNotified = true;
     clearTimeout(timer);
   };
   const letGo = () => {
-    held?.client.off('notification', onNotification);
-    held?.client.off('end', lose);
-    held?.release(true);
-    held = undefined;
+    checkout?.client.off('notification', onNotification);
+    checkout?.client.off('end', lose);
+    checkout?.release(true);
+    checkout = undefined;
   };
   const stop = () => {
     stopped = true;
@@ -40,26 +40,26 @@ export function listenTo(pool: Pool, channel: string, onNotice: () => void, onDe
     clearTimeout(timer);
     if (!stopped) timer = setTimeout(connect, retryMs).unref();
   };
-  /** Notifies the connection from another one: what a connection sends itself comes back with its answer. */
-  const tryOut = async (listening: Checkout) => {
-    heard = false;
+  /** Sends the test from another connection: a connection's notification to itself arrives with its own response. */
+  const tryOut = async (candidate: Checkout) => {
+    wasNotified = false;
     await pool.query('select pg_notify($1, $2)', [channel, trial]);
-    if (heard || listening !== held) return;
+    if (wasNotified || candidate !== checkout) return;
     timer = setTimeout(() => {
       stop();
-      onDeaf();
+      onUndelivered();
     }, trialMs).unref();
   };
   const connect = async () => {
     try {
-      held = await checkOut(pool);
+      checkout = await checkOut(pool);
       if (stopped) return letGo();
-      held.client.on('notification', onNotification);
-      held.client.once('end', lose);
-      await held.client.query(`listen ${channel}`);
+      checkout.client.on('notification', onNotification);
+      checkout.client.once('end', lose);
+      await checkout.client.query(`listen ${channel}`);
       onNotice();
-      // That it could not be sent says nothing.
-      tryOut(held).catch(() => {});
+      // A failure to send the test proves nothing.
+      tryOut(checkout).catch(() => {});
     } catch {
       lose();
     }

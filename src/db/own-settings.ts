@@ -1,16 +1,16 @@
 /**
- * The settings that statements of our own run with, whatever the role, the database or the application's pool has set. They
- * last for one transaction, which may be that of a single statement, so a pooler never hands them to anyone else.
+ * The settings of Tidemark's own statements. They override those of the role, the database and the application's pool,
+ * and last for one transaction, possibly of a single statement, so a pooler never passes them on to another client.
  */
 import pg from 'pg';
 
-/** For a transaction in which mutators run, too. Compiling a plan (JIT) takes longer than running most of them. */
+/** For a transaction that also runs mutators. JIT compilation of a plan takes longer than running most plans. */
 export const jitOff: string = 'set local jit = off';
 
 /**
- * Settings that decide how Postgres writes values and names, and how it reads them again. Servers with different roles must
- * write the same, since clients keep what they receive until a row changes; and images of rows in the change log must be
- * read as what they were. Time zones are up to the role, and so is the order of day and month in input.
+ * Settings that determine how Postgres writes values and names, and reads them back. Servers with different roles must
+ * write the same text, because clients keep a row until it changes, and images of rows in the change log must read back
+ * unchanged. The role still decides the time zone, and the order of day and month in input.
  */
 const formats = {
   datestyle: 'ISO',
@@ -23,7 +23,7 @@ const formats = {
   lc_monetary: 'C',
 };
 
-/** For a transaction of our own that has its own time limits, or that Postgres is only to describe a query in. */
+/** For a transaction of Tidemark's own that has its own time limits, or that only describes a query. */
 export const sameFormats: string = [
   jitOff,
   ...Object.entries(formats).map(([name, value]) => `set local ${name} = '${value}'`),
@@ -32,8 +32,8 @@ export const sameFormats: string = [
 const set = (name: string, value: string) => `set_config('${name}', '${value}', true)`;
 
 /**
- * A query that sets this and lifts the time limits, since our own statements have others. It is not a SET LOCAL, which
- * would raise a warning ahead of a prepared statement. Postgres has `transaction_timeout` from 17 on.
+ * A query that applies these settings and lifts the time limits, since Tidemark's statements have others. It is not a
+ * SET LOCAL, which would raise a warning ahead of a prepared statement. `transaction_timeout` exists since Postgres 17.
  */
 export const setOwn: string = `select ${[
   set('jit', 'off'),
@@ -43,8 +43,8 @@ export const setOwn: string = `select ${[
 ].join(', ')}`;
 
 /**
- * Sends the messages that set this, up to the Sync message of the statement that follows. Postgres answers them with a row
- * and a completed command.
+ * Sends the messages that apply these settings, up to the Sync message of the statement that follows. Postgres answers
+ * them with a row and a CommandComplete.
  */
 export function sendOwnSettings(connection: pg.Connection): void {
   connection.parse({ name: '', text: setOwn, types: [] }, true);
@@ -52,18 +52,18 @@ export function sendOwnSettings(connection: pg.Connection): void {
   connection.execute({ portal: '', rows: '' }, true);
 }
 
-/** The driver's types lack the `query_timeout` of a single query, in milliseconds. */
+/** Adds the `query_timeout` of a single query, in milliseconds, which the driver's types lack. */
 export interface OwnQueryConfig extends pg.QueryConfig {
   readonly query_timeout?: number | undefined;
 }
 
 /**
- * A statement for the driver that is planned with these settings. The messages that set them precede its own in the same
- * round trip: up to the Sync message, all are one transaction.
+ * A statement that Postgres plans with these settings. The messages that apply them precede the statement's own in the
+ * same round trip. Everything up to the Sync message is one transaction.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class OwnQuery extends pg.Query {
-  /** The driver reads it here. */
+  /** The driver reads the timeout here. */
   readonly query_timeout: number | undefined;
   #isSet = false;
 
@@ -92,7 +92,7 @@ export class OwnQuery extends pg.Query {
   }
 }
 
-/** What the driver's types do not tell of its queries. */
+/** The methods of the driver's queries that its types omit. */
 interface DriverQuery {
   submit(connection: pg.Connection): Error | null;
   handleDataRow(message: unknown): void;

@@ -1,49 +1,49 @@
 import pg from 'pg';
 import { SetupError } from '../errors.js';
 import { checkOut } from './checkout.js';
-import type { ConnectionStock } from './connection-stock.js';
+import type { ConnectionBudget } from './connection-budget.js';
 import { readCopy } from './copy.js';
 import type { Database, Statement } from './database.js';
 import { describeColumns, describeQuery } from './describe.js';
 import { listenTo } from './listen.js';
-import { atOneMoment } from './moment.js';
 import { OwnQuery, type OwnQueryConfig } from './own-settings.js';
 import { NamedStatements } from './poolers/named-statements.js';
+import { inSnapshot } from './snapshot-transaction.js';
 import { endsConnection, isOfStatementName } from './sqlstate.js';
 import { createTransact, type TransactionLimits } from './transact.js';
 
 /** The options of `openPool`. The first three apply only to a pool that it creates. */
 export interface PoolOptions {
-  /** The most connections that are open at once. Default 10. */
+  /** The maximum number of open connections. Default 10. */
   readonly max?: number | undefined;
   /** How long to wait for a new or a free connection, in milliseconds. Default 5,000. */
   readonly connectionTimeoutMs?: number | undefined;
-  /** What its connections are taken from, together with those of other pools. Default: they are its own. */
-  readonly stock?: Pick<ConnectionStock, 'createPool'> | undefined;
-  /** How long work may take. Default: as long as it likes. */
+  /** The connection budget that the pool shares with others. Default: none. */
+  readonly connectionBudget?: Pick<ConnectionBudget, 'createPool'> | undefined;
+  /** Time limits for work in the database. Default: none. */
   readonly limits?: Limits | undefined;
   /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
-  /** Called once, for logging, if statements cannot be prepared because of a pooler. */
+  /** Called once, for logging, if a pooler prevents prepared statements. */
   readonly onUnprepared?: (() => void) | undefined;
 }
 
-/** How long work in the database may take, in milliseconds. */
+/** Time limits for work in the database, in milliseconds. */
 export interface Limits extends TransactionLimits {
-  /** A statement outside a transaction, up to its first rows. */
+  /** For a statement outside a transaction, until its first rows. */
   readonly statementMs: number;
 }
 
 /**
  * Opens a connection pool for a Postgres URL, or uses the application's own pool, which `close` does not end. Connects
- * at the first use.
- * @throws SetupError if what was passed as a pool is none of `pg`; the message says what to pass.
+ * on first use.
+ * @throws SetupError if an object passed as a pool is not one of `pg`; the message says what to pass.
  */
-export function openPool(source: string | pg.Pool, options: PoolOptions = {}): Database {
-  const pool = typeof source === 'string' ? createPool(source, options) : checked(source);
+export function openPool(database: string | pg.Pool, options: PoolOptions = {}): Database {
+  const pool = typeof database === 'string' ? createPool(database, options) : checkedPool(database);
   const { limits } = options;
   const names = new NamedStatements(options.onUnprepared);
-  // Without a listener, a broken idle connection would end the process. While the pool ends, the database may, too.
+  // Without a listener, a broken idle connection would end the process. While the pool ends, breaks are expected.
   const onError = (error: Error) => {
     if (!pool.ending) options.onIdleError?.(error);
   };
@@ -58,11 +58,11 @@ export function openPool(source: string | pg.Pool, options: PoolOptions = {}): D
     columns: (text) => describeColumns(pool, text),
     copy: (text, signal) => readCopy(pool, text, { firstMs: limits?.statementMs, signal }),
     transact: createTransact(pool, limits),
-    atOneMoment: (work) => atOneMoment(pool, names, work),
-    listen: (channel, ...told) => listenTo(pool, channel, ...told),
+    inSnapshot: (work) => inSnapshot(pool, names, work),
+    listen: (channel, ...handlers) => listenTo(pool, channel, ...handlers),
     async close() {
-      // A pool that was created here keeps its listener: connections can still break while they close.
-      if (typeof source === 'string') await pool.end();
+      // A pool created here keeps its listener, because connections can still break while they close.
+      if (typeof database === 'string') await pool.end();
       else pool.off('error', onError);
     },
   };
@@ -77,15 +77,15 @@ function createPool(connectionString: string, options: PoolOptions): pg.Pool {
     keepAlive: true,
     fallback_application_name: 'tidemark',
   };
-  return options.stock?.createPool(config) ?? new pg.Pool(config);
+  return options.connectionBudget?.createPool(config) ?? new pg.Pool(config);
 }
 
-/** Not by `instanceof`: the application may have a `pg` of its own. */
-function checked(source: pg.Pool): pg.Pool {
-  const given: Partial<Record<'on' | 'connect' | 'query' | 'options' | 'begin', unknown>> = Object(source);
-  const { on, connect, query, options, begin } = given;
+/** Checks a pool without `instanceof`, because the application may have its own copy of `pg`. */
+function checkedPool(pool: pg.Pool): pg.Pool {
+  const candidate: Partial<Record<'on' | 'connect' | 'query' | 'options' | 'begin', unknown>> = Object(pool);
+  const { on, connect, query, options, begin } = candidate;
   const isClient = [on, connect, query].every((method) => typeof method === 'function');
-  if (isClient && Number.isInteger((options as pg.PoolOptions | undefined)?.max)) return source;
+  if (isClient && Number.isInteger((options as pg.PoolOptions | undefined)?.max)) return pool;
   const what = isClient
     ? 'a single client of `pg`, which cannot serve several requests at once'
     : typeof begin === 'function'
@@ -101,10 +101,10 @@ async function query<Row>(
   pool: pg.Pool,
   names: NamedStatements,
   statement: Statement,
-  usualMs: number | undefined,
+  defaultMs: number | undefined,
 ): Promise<Row[]> {
   const name = names.nameOf(statement);
-  const { timeoutMs = usualMs } = statement;
+  const { timeoutMs = defaultMs } = statement;
   const run = (name: string | undefined) => queryOnce<Row>(pool, { ...statement, timeoutMs, name });
   return run(name).catch((error: unknown) => {
     if (name === undefined || !names.areWhy(error)) throw error;
@@ -112,7 +112,7 @@ async function query<Row>(
   });
 }
 
-/** @param statement its name, if it has one, is what it is prepared under */
+/** @param statement prepared under its name, if it has one */
 async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
   const { text, values = [], name, isCall, timeoutMs, signal } = statement;
   const checkout = await checkOut(pool, signal);
@@ -126,7 +126,7 @@ async function queryOnce<Row>(pool: pg.Pool, statement: Statement): Promise<Row[
     const result = await (isCall ? client.query(config) : runWithOwnSettings(client, config));
     return result.rows as Row[];
   } catch (error) {
-    // Not reused after most errors: the connection may be about to break, or may hold a plan that no longer fits.
+    // Most errors close the connection: it may be about to break, or may hold a plan that no longer fits.
     sound = name !== undefined && isOfStatementName(error) && !endsConnection(error);
     if (isTimeout(error)) checkout.cancel();
     throw error;

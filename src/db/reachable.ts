@@ -4,13 +4,13 @@ import { openPool } from './pg.js';
 import { isTransient, NotConnectedError } from './sqlstate.js';
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 
 /**
  * Waits until a database accepts connections.
  * @param waitMs how long to wait, in milliseconds
- * @param onFailure called with each failure after which there is another attempt, and the milliseconds until then
- * @throws what the last attempt throws; at once for what does not pass by waiting, such as a wrong password.
+ * @param onFailure called before each retry, with the failure and the milliseconds until the retry
+ * @throws the error of the last attempt; immediately if waiting does not help, as with a wrong password.
  */
 export async function untilReachable(
   url: string,
@@ -20,7 +20,7 @@ export async function untilReachable(
   const db = openPool(url, { max: 1 });
   const end = performance.now() + waitMs;
   try {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
         await db.query({ text: 'select 1' });
         return;

@@ -27,17 +27,17 @@ describe('isTransient', () => {
     'ETIMEDOUT',
     'ENOTFOUND',
     'EAI_AGAIN',
-  ])('%s passes', (code) => {
+  ])('accepts %s', (code) => {
     expect(isTransient(coded(code))).toBe(true);
     expect(isTransient(new Error('wrapped', { cause: coded('P0001', coded(code)) }))).toBe(true);
   });
 
   it.each(['40002', '23505', '22P05', '42P01', '25001', '54001', 'P0001', 'XX000', '57', '08', 'ENOENT', ''])(
-    '%s does not',
+    'rejects %j',
     (code) => expect(isTransient(coded(code))).toBe(false),
   );
 
-  it.each(['40001', '55P03', '57014'])('%s, as Prisma wraps it, passes', (originalCode) => {
+  it.each(['40001', '55P03', '57014'])('accepts %s as wrapped by Prisma', (originalCode) => {
     const cause = { kind: 'TransactionWriteConflict', originalCode };
     const driverAdapterError = Object.assign(new Error('x'), { cause });
     expect(isTransient(Object.assign(coded('P2034'), { meta: { modelName: 'Todo', driverAdapterError } }))).toBe(true);
@@ -51,9 +51,9 @@ describe('isTransient', () => {
     'timeout exceeded when trying to connect',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
-  ])('an error without a code: %s', (message) => expect(isTransient(new Error(message))).toBe(true));
+  ])('accepts an error without a code: %s', (message) => expect(isTransient(new Error(message))).toBe(true));
 
-  it('whatever is thrown', () => {
+  it('rejects any other value without throwing', () => {
     const circular: { cause?: unknown } = {};
     circular.cause = circular;
     const hostile = new Proxy(
@@ -70,7 +70,7 @@ describe('isTransient', () => {
   });
 });
 
-it('isRetryable takes serialization failures and deadlocks only', () => {
+it('isRetryable accepts only serialization failures and deadlocks', () => {
   expect(['40001', '40P01', '40003', '55P03', '57014'].map((code) => isRetryable(coded(code)))).toEqual([
     true,
     true,

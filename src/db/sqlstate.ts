@@ -1,16 +1,16 @@
 /**
- * Which failures are transient. All others are permanent: the same work would fail in the same way again.
+ * Decides which failures are transient. All others are permanent: the same work would fail in the same way again.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 
-/** A connection was lost during the work. The loss is why the work failed, whatever it threw itself. */
+/** A connection was lost during the work. The loss caused the failure, whatever error the work itself threw. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
 /**
- * No connection could be opened, for a reason that does not pass by itself: the role may not log in, say, or there is no
- * such database. The work has not begun.
+ * No connection could be opened, for a reason that waiting does not fix, such as a role without LOGIN or a missing
+ * database. The work has not begun.
  */
 export class NotConnectedError extends Error {
   override readonly name = 'NotConnectedError';
@@ -22,7 +22,7 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** Work in the database was given up: it took too long, or nobody waited for it any more. */
+/** Work in the database was abandoned: it took too long, or its result was no longer needed. */
 export class GivenUpError extends Error {
   override readonly name = 'GivenUpError';
 }
@@ -40,7 +40,7 @@ const transientStates = new Set([
   '25P04', // transaction_timeout
 ]);
 
-/** In class 40, but permanent: a deferred constraint is violated. */
+/** In class 40, but permanent: the transaction violates a deferred constraint. */
 const INTEGRITY_VIOLATION_AT_COMMIT = '40002';
 
 const transientSystemErrors = new Set([
@@ -66,14 +66,14 @@ const transientErrors = [ConnectionLostError, NotConnectedError, GivenUpError];
 const transientMessages =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed and is not queryable)/;
 
-const MAX_CAUSES = 16;
+const maxCauses = 16;
 
-/** A serialization failure or a deadlock: the same transaction may succeed if it is run again at once. */
+/** True for a serialization failure or a deadlock: the same transaction may succeed if it runs again immediately. */
 export function isRetryable(error: unknown): boolean {
   return someCause(error, (code) => retryableStates.has(code));
 }
 
-/** The database, or the connection to it, cannot do the work now; nothing suggests that the work is wrong. */
+/** True if the database or the connection to it cannot do the work now, and nothing suggests that the work is wrong. */
 export function isTransient(error: unknown): boolean {
   return someCause(
     error,
@@ -87,17 +87,17 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** A lock was not granted in time. */
+/** True if a lock was not granted in time. */
 export function isLockTimeout(error: unknown): boolean {
   return someCause(error, (code) => code === '55P03');
 }
 
-/** Another row already has the same values. */
+/** True if another row already has the same values. */
 export function isUniquenessViolation(error: unknown): boolean {
   return someCause(error, (code) => code === '23505' || code === '23P01');
 }
 
-/** Violated because of other rows: with them gone, or there, the same values would do. */
+/** Violations caused by other rows: with those rows removed or added, the same values would be valid. */
 const conflictStates = new Set([
   '23000', // integrity_constraint_violation
   '23001', // restrict_violation
@@ -107,90 +107,90 @@ const conflictStates = new Set([
   INTEGRITY_VIOLATION_AT_COMMIT,
 ]);
 
-/** The database refuses rows because of others: a value is taken, or a row is referred to or missing. */
+/** True if the database rejects rows because of others: a value is taken, or a row is referenced or missing. */
 export function isConflict(error: unknown): boolean {
   return someCause(error, (code) => conflictStates.has(code));
 }
 
-/** The database refuses values for what they are: NULL, a violated check, or none of the type. */
+/** True if the database rejects the values themselves: NULL, a violated check, or a value invalid for its type. */
 export function isOfWrittenValues(error: unknown): boolean {
   return someCause(error, (code) => /^22[0-9A-Z]{3}$|^23502$|^23514$/.test(code));
 }
 
-/** The plan of a named statement no longer fits, after DDL. The statement may be run once more without a name. */
+/** True if the plan of a named statement no longer fits after DDL. The statement can run once more without a name. */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === '0A000';
 }
 
 /**
- * The name of a statement is missing or taken on a connection, or stands for another statement: the connection is not
- * what it was when the statement was prepared.
+ * True if the name of a statement is missing or taken on a connection, or belongs to another statement. The session is
+ * then not the one in which the statement was prepared.
  */
 export function isOfStatementName(error: unknown): boolean {
   const code = codeOf(error);
   return code === '26000' || code === '42P05' || (code === '08P01' && !endsConnection(error));
 }
 
-/** Whoever sent the error has closed the connection. */
+/** True if the sender of the error has closed the connection. */
 export function endsConnection(error: unknown): boolean {
   return read(error, 'severity') === 'FATAL';
 }
 
-/** The statement was cancelled, for example because it exceeded its time limit. */
+/** True if the statement was cancelled, for example because it exceeded its time limit. */
 export function isCancelled(error: unknown): boolean {
   return codeOf(error) === '57014';
 }
 
-/** It cannot be told what a logged row was: the functions `tidemark.written_in` and `tidemark.unclear_image` say so. */
-export function isOfLayouts(error: unknown): boolean {
+/** True if `tidemark.row_format_of` or `tidemark.unclear_image` cannot determine what a logged row was. */
+export function isOfRowFormats(error: unknown): boolean {
   return codeOf(error) === 'TM001';
 }
 
-/** A value cannot be computed: it does not fit its type or its domain, say, or the divisor is zero. Other values may do. */
+/** True if a value cannot be computed, because it does not fit its type or domain, say. Other values may work. */
 export function isOfValue(error: unknown): boolean {
   return /^(22|23|0A)/.test(codeOf(error) ?? '');
 }
 
-/** The statement was not run, since one before it in the transaction has failed. */
+/** True if the statement did not run because an earlier one in the transaction has failed. */
 export function isOfFailedTransaction(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
-/** The role lacks a privilege. */
+/** True if the role lacks a privilege. */
 export function isOfPrivileges(error: unknown): boolean {
   return codeOf(error) === '42501';
 }
 
-/** The statement needs an operator or a function that a type does not have. */
+/** True if the statement needs an operator or a function that a type does not have. */
 export function isWithoutOperator(error: unknown): error is Error {
   return codeOf(error) === '42883';
 }
 
-/** A function, a type or a constraint does not accept a value. With other values, the same statement may succeed. */
+/** True if a function, a type or a constraint rejects a value. With other values, the same statement may succeed. */
 export function isOfValues(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error) ?? '');
 }
 
-/** A text cannot be read as a date or time. */
-export function isOfMoments(error: unknown): boolean {
+/** True if a text cannot be read as a date or time. */
+export function isOfDateTimes(error: unknown): boolean {
   return codeOf(error) === '22007';
 }
 
-/** The SQLSTATE or system error code of the error itself, not of its causes. */
+/** Returns the SQLSTATE or system error code of the error itself, not of its causes. */
 export function codeOf(error: unknown): string | undefined {
-  // Prisma's adapters translate codes, and keep what they were.
+  // Prisma's adapters translate codes, and keep the original ones.
   const code = read(error, 'originalCode') ?? read(error, 'code');
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Checks an error and its causes: query builders wrap the driver's errors. Any value may have been thrown. */
+/** Checks an error and its causes, because query builders wrap the driver's errors. Any value can have been thrown. */
 function someCause(
   error: unknown,
   byCode: (code: string) => boolean,
   byError: (error: Error) => boolean = () => false,
 ): boolean {
   let cause = error;
-  for (let i = 0; i < MAX_CAUSES && cause != null; i++) {
+  for (let i = 0; i < maxCauses && cause != null; i++) {
     const code = codeOf(cause);
     if ((code !== undefined && byCode(code)) || (isError(cause) && byError(cause))) return true;
     cause = causeOf(cause);
@@ -199,7 +199,7 @@ function someCause(
 }
 
 function causeOf(error: unknown): unknown {
-  // Prisma's errors do not say otherwise what the database answered.
+  // Prisma's errors show nowhere else what the database answered.
   return read(error, 'cause') ?? read(read(error, 'meta'), 'driverAdapterError');
 }
 

@@ -10,25 +10,25 @@ import { endOfSession } from './poolers/session-end.js';
 import { failExplained } from './poolers/settings.js';
 import { ConnectionLostError, GivenUpError, isOfFailedTransaction, isRetryable } from './sqlstate.js';
 
-/** How long a transaction, and what it waits for, may take, in milliseconds. */
+/** Time limits of a transaction and of what it waits for, in milliseconds. */
 export interface TransactionLimits {
-  /** All of it, with what is done between its statements. Its connection is then closed. */
+  /** For the whole transaction, including the time between its statements. After that, its connection is closed. */
   readonly transactionMs: number;
-  /** Waiting for one lock. */
+  /** For waiting for one lock. */
   readonly lockMs: number;
 }
 
-/** How many times a transaction is tried in parallel with others. */
-const FREE_ATTEMPTS = 2;
-/** How many more times it is then tried, while other such retries wait. */
-const QUEUED_ATTEMPTS = 18;
+/** The number of attempts that run in parallel with other transactions. */
+const parallelAttempts = 2;
+/** The number of further attempts, during which other such retries wait. */
+const queuedAttempts = 18;
 
-const FIRST_BACKOFF_MS = 2;
-const LAST_BACKOFF_MS = 50;
-/** How long a retry has its turn before the next one begins: it may hang. */
-const PATIENCE_MS = 1_000;
+const minBackOffMs = 2;
+const maxBackOffMs = 50;
+/** The time after which the next queued retry starts, even if the current one hangs. */
+const maxWaitMs = 1_000;
 
-/** The work swallowed the error of a statement, so Postgres rolled the transaction back instead of committing it. */
+/** The work swallowed a statement's error, so Postgres rolled the transaction back instead of committing it. */
 class SwallowedError extends Error {
   override readonly name = 'SwallowedError';
 
@@ -37,7 +37,7 @@ class SwallowedError extends Error {
   }
 }
 
-/** The work ended the transaction that it was given. */
+/** The work itself ended its transaction. */
 class TransactionEndedError extends Error {
   override readonly name = 'TransactionEndedError';
 }
@@ -51,36 +51,36 @@ export type Transact<Transaction> = <T>(work: (transaction: Transaction) => Prom
 /**
  * Returns a function that runs `work` in a REPEATABLE READ transaction and commits it; rolls back if `work` throws.
  *
- * Retries after serialization failures and deadlocks, after a random pause and on any connection of the pool. If that
- * does not help, retries take turns: otherwise, many writers of one row would keep making each other fail. Also retries
- * if the work swallowed an error, since that may have been a failure of this kind.
+ * Retries serialization failures and deadlocks, after a random pause and on any connection of the pool. If that does
+ * not help, such retries run one after another; otherwise, many writers of one row would keep making each other fail.
+ * Also retries if the work swallowed an error, since that may have been a failure of this kind.
  *
- * @param limits each attempt's; default: none
+ * @param limits the limits of each attempt; default: none
  */
 export function createTransact(pool: Pool, limits?: TransactionLimits): Database['transact'] {
-  const inTurn = createTurns();
+  const enqueue = createRetryQueue();
   return async (work, first = []) => {
     const attempt = () => attemptOnce(pool, work, first, limits);
     try {
-      return await retry(attempt, FREE_ATTEMPTS);
+      return await retry(attempt, parallelAttempts);
     } catch (error) {
       if (!mayPass(error)) throw error;
-      return await inTurn(() => retry(attempt, QUEUED_ATTEMPTS));
+      return await enqueue(() => retry(attempt, queuedAttempts));
     }
   };
 }
 
 /**
- * Makes attempts until one succeeds, fails for a reason that will not pass, or is the last. Pauses in between.
- * @throws what the last attempt throws.
+ * Makes attempts, with pauses in between, until one succeeds, fails permanently, or is the last.
+ * @throws the error of the last attempt.
  */
 export async function retry<T>(attempt: () => Promise<T>, attempts: number): Promise<T> {
-  for (let made = 1; ; made++) {
+  for (let attemptNumber = 1; ; attemptNumber++) {
     try {
       return await attempt();
     } catch (error) {
-      if (made === attempts || !mayPass(error)) throw error;
-      await sleep(Math.random() * Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** made));
+      if (attemptNumber === attempts || !mayPass(error)) throw error;
+      await sleep(Math.random() * Math.min(maxBackOffMs, minBackOffMs * 2 ** attemptNumber));
     }
   }
 }
@@ -89,16 +89,16 @@ function mayPass(error: unknown): boolean {
   return isRetryable(error) || error instanceof SwallowedError;
 }
 
-/** Runs functions one after the other; if one takes long, the next one begins beside it. */
-function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
-  let begun: Promise<unknown> = Promise.resolve();
-  let ended: Promise<unknown> = Promise.resolve();
+/** Creates a queue that runs functions one after another. If one takes too long, the next one starts anyway. */
+function createRetryQueue(): <T>(run: () => Promise<T>) => Promise<T> {
+  let lastStart: Promise<unknown> = Promise.resolve();
+  let lastEnd: Promise<unknown> = Promise.resolve();
   return (run) => {
-    const isLate = begun.then(() => sleep(PATIENCE_MS, undefined, { ref: false }));
-    const turn = Promise.race([ended, isLate]);
-    const result = turn.then(run);
-    begun = turn;
-    ended = result.catch(() => {});
+    const isLate = lastStart.then(() => sleep(maxWaitMs, undefined, { ref: false }));
+    const start = Promise.race([lastEnd, isLate]);
+    const result = start.then(run);
+    lastStart = start;
+    lastEnd = result.catch(() => {});
     return result;
   };
 }
@@ -152,7 +152,7 @@ async function attemptOnce<T>(
   } catch (error) {
     if (error instanceof GivenUpError) checkout.cancel();
     const lost = checkout.lost();
-    // What a pooler refuses for good says more than that it has then closed the connection.
+    // A pooler's permanent refusal says more than the loss of the connection that follows it.
     if (lost === undefined || error instanceof SetupError) throw error;
     throw new ConnectionLostError(lost.message, { cause: error });
   } finally {
@@ -163,7 +163,7 @@ async function attemptOnce<T>(
 
 const beginning = 'begin isolation level repeatable read';
 
-/** How much later Postgres ends what this process should have ended, but cannot, since it hangs itself. */
+/** The extra time until Postgres ends a transaction that this process cannot end, because the process itself hangs. */
 const graceMs = 1_000;
 
 function settingsOf(limits: TransactionLimits | undefined): string[] {
@@ -175,21 +175,19 @@ function settingsOf(limits: TransactionLimits | undefined): string[] {
   ];
 }
 
-/** Runs statements in one round trip. If one fails, those after it are not run. */
+/** Runs statements in one round trip. If one fails, the later ones do not run. */
 async function together(client: PoolClient, ...texts: string[]): Promise<QueryResult[]> {
-  // The driver's types do not know that several statements have several results.
+  // The driver's types do not reflect that several statements have several results.
   const results: unknown = await client.query(texts.join('; '));
   return [results].flat() as QueryResult[];
 }
 
-/** Other statements than the COMMIT of a failed transaction fail. */
+/** In a failed transaction, any statement but the COMMIT raises an error. */
 function explainFailed(cause: unknown): never {
   throw isOfFailedTransaction(cause) ? new SwallowedError({ cause }) : cause;
 }
 
-/**
- * Rolls back. If that fails, the connection is lost; the work may have hidden this behind an error of its own.
- */
+/** Rolls back. If that fails, the connection is lost, and the work may have hidden the loss behind its own error. */
 async function rollback({ client }: Checkout, after: readonly string[], error: unknown): Promise<void> {
   try {
     await together(client, 'rollback', ...after);

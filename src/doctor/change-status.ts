@@ -1,9 +1,9 @@
-/** What a change of each table of a view costs, and whether the indexes exist that keep it cheap. */
+/** Determines the cost of a change of each table of a view, and whether the indexes that keep it cheap exist. */
 import { beginsWith, readSizes, sizesOf, type TableSize } from '../catalog/table-sizes.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import type { Analysis } from '../view/analyze.js';
-import { type ChangeCost, costsOf, type WantedIndex } from '../view/change-costs.js';
+import { type ChangeCost, costsOf, type RequiredIndex } from '../view/change-costs.js';
 
 /** An index that begins with these columns, in any order. */
 export interface IndexStatus {
@@ -14,9 +14,9 @@ export interface IndexStatus {
 
 export interface ChangeStatus {
   readonly table: string;
-  /** What a pull reads after a change of the table. */
+  /** The amount that a pull reads after a change of the table. */
   readonly cost: ChangeCost;
-  /** The indexes by which Postgres finds that, besides primary keys. */
+  /** The indexes with which Postgres finds those rows, besides primary keys. */
   readonly indexes: readonly IndexStatus[];
 }
 
@@ -40,10 +40,10 @@ function keyOf({ primaryKey }: Table): string[] {
 }
 
 /** True if all partitions of a table have such an index. */
-function isIndexed({ table, columns, constant }: WantedIndex, sizes: readonly TableSize[]): boolean {
-  const own = sizesOf(table, sizes);
-  const isServed = own.every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
-  return isServed && own.length === table.parts.length;
+function isIndexed({ table, columns, constant }: RequiredIndex, sizes: readonly TableSize[]): boolean {
+  const partSizes = sizesOf(table, sizes);
+  const isServed = partSizes.every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
+  return isServed && partSizes.length === table.parts.length;
 }
 
 function labelOf({ schema, name }: Table): string {

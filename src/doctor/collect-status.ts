@@ -10,46 +10,46 @@ import {
   captureSql,
   explainFault,
   neverCaptured,
-} from '../installation/capture-check.js';
-import { findRefusals } from '../installation/check-refusals.js';
-import { checkViews } from '../installation/check-views.js';
-import { type Bound, CurrentInstallation } from '../installation/current-installation.js';
-import { installedVersion, refuseOther, supported } from '../installation/version.js';
+} from '../schema/capture-check.js';
+import { findRefusals } from '../schema/check-refusals.js';
+import { checkViews } from '../schema/check-views.js';
+import { type ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
+import { installedVersion, refuseOther, supported } from '../schema/version.js';
 import { readQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
 import { partitionColumns } from '../view/change-costs.js';
-import { type BoundView, ClientViews } from '../view/client-views.js';
+import { ClientViews, type ResolvedView } from '../view/client-views.js';
 import type { Strategy } from '../view/compile/strategy.js';
 import type { ViewInput } from '../view/define.js';
 import { sampleInput } from '../view/sample.js';
 import { type ChangeStatus, readChanges } from './change-status.js';
-import { type Finding, type FindingCode, finding, told } from './finding.js';
+import { type Finding, type FindingCode, finding, findingFromMessage } from './finding.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
 
 /** The state of one view. */
 export interface ViewStatus {
   readonly name: string;
   readonly strategy: Strategy | 'refused';
-  /** Why the view is not incremental, or why it is refused. */
+  /** The reason why the view is not incremental, or is refused. */
   readonly reason?: string | undefined;
-  /** What the client's keys look like, with columns in braces and `…` for a prefix of the user's own. */
+  /** The form of the client's keys, with columns in braces and `…` for a user-specific prefix. */
   readonly keys?: string | undefined;
-  /** The columns of tables that divide it into partitions; empty if it has none. */
+  /** The table columns that divide the view into partitions; empty if there are none. */
   readonly partition?: readonly string[];
-  /** What a change of each of its tables costs. */
+  /** The cost of a change of each of its tables. */
   readonly changes?: readonly ChangeStatus[];
 }
 
-/** The state of a table that a view reads, or that was captured before. */
+/** The state of a table that a view reads, or whose changes were captured before. */
 export interface TableStatus {
   readonly name: string;
-  /** Whether a view reads it. */
+  /** True if a view reads it. */
   readonly read: boolean;
   readonly captured: boolean;
   readonly logRows: number;
 }
 
-/** What `tidemark status` shows. */
+/** The output of `tidemark status`. */
 export interface Status {
   readonly postgres: ServerStatus;
   /** The versions of the schema; `installed` is 0 if Tidemark is not installed. */
@@ -59,66 +59,68 @@ export interface Status {
   readonly views: readonly ViewStatus[];
   /** Empty unless the installed schema has this code's version. */
   readonly tables: readonly TableStatus[];
-  /** What is wrong and what to do, in whole sentences. */
+  /** Each problem and what to do about it, in whole sentences. */
   readonly problems: readonly string[];
 }
 
-/** The status, and what `tidemark doctor` goes on with. */
-export interface Collected {
+/** The status, and what `tidemark doctor` needs for further checks. */
+export interface CollectedStatus {
   readonly status: Omit<Status, 'problems'>;
-  /** What keeps servers from serving. */
+  /** Findings about what serving depends on. */
   readonly findings: readonly Finding[];
-  /** By OID: the tables that views read, Tidemark's own among them. */
+  /** The tables that views read, including Tidemark's own, by OID. */
   readonly tables: ReadonlyMap<number, Table>;
-  /** The views for the sample user; undefined if they cannot be served. */
-  readonly bound: Bound | undefined;
+  /** The views, resolved for the sample user; undefined if they cannot be served. */
+  readonly resolved: ResolvedViews | undefined;
 }
 
 const oldestPostgres = 15;
 const newestPostgres = 18;
 
-/** Checks everything that serving depends on. */
+/** Checks everything that serving depends on, and returns the status. */
 export async function collectStatus(db: Database, config: Config): Promise<Status> {
   const { status, findings } = await collect(db, config);
   const problems = findings.filter(({ severity }) => severity === 'error');
   return { ...status, problems: problems.map(({ what, advice }) => `${what} ${advice}`) };
 }
 
-/** Checks the same, and returns all that was found out. */
-export async function collect(db: Database, config: Config): Promise<Collected> {
+/** Checks everything that serving depends on, and returns all results. */
+export async function collect(db: Database, config: Config): Promise<CollectedStatus> {
   const findings: Finding[] = [];
   const postgres = await readServer(db);
   const version = await installedVersion(db);
   const schema = { installed: version.newest, code: supported.newest };
   findings.push(...judgeVersion(postgres));
   const code = version.breaking > supported.newest ? 'newer-schema' : 'not-migrated';
-  const misfit = await note(findings, code, null, async () => refuseOther(version, supported));
+  const versionFault = await note(findings, code, null, async () => refuseOther(version, supported));
 
   const input = sampleInput(config);
-  const read = new Map<number, Table>();
+  const readTables = new Map<number, Table>();
   const views: ViewStatus[] = [];
-  for (const name of Object.keys(config.views)) views.push(await viewStatus(db, config, name, input, read, findings));
-  const known = { findings, tables: read };
-  if (misfit !== undefined) {
-    return { ...known, status: { postgres, schema, log: null, views, tables: [] }, bound: undefined };
+  for (const name of Object.keys(config.views)) {
+    views.push(await viewStatus(db, config, name, input, readTables, findings));
+  }
+  const common = { findings, tables: readTables };
+  if (versionFault !== undefined) {
+    return { ...common, status: { postgres, schema, log: null, views, tables: [] }, resolved: undefined };
   }
   const refusals = await findRefusals(db);
-  read.set(refusals.oid, refusals);
+  readTables.set(refusals.oid, refusals);
   const log = await readLog(db);
-  const tables = await tableStatus(db, read, findings);
-  let bound: Bound | undefined;
+  const tables = await tableStatus(db, readTables, findings);
+  let resolved: ResolvedViews | undefined;
   if (findings.every(({ severity }) => severity !== 'error')) {
-    // The check that `createSync` makes when it starts: whatever it would refuse is reported here too.
-    const installation = new CurrentInstallation(db, new ClientViews(db, config.views));
+    // Runs the check that `createSync` makes when it starts, and reports whatever it would refuse.
+    const schemaCache = new SchemaCache(db, new ClientViews(db, config.views));
     await note(findings, 'not-migrated', null, async () => {
-      bound = await installation.bind(input);
+      resolved = await schemaCache.resolve(input);
     });
-    if (bound) await note(findings, 'view-refused', null, () => checkViews(db, bound!));
+    if (resolved) await note(findings, 'view-refused', null, () => checkViews(db, resolved!));
   }
-  return { ...known, status: { postgres, schema, log, views, tables }, bound };
+  return { ...common, status: { postgres, schema, log, views, tables }, resolved };
 }
 
-/** Whether this version of Postgres is one that Tidemark works with. */
+/** Checks whether Tidemark supports this version of Postgres. */
 export function judgeVersion({ version, versionNumber }: ServerStatus): Finding[] {
   const major = Math.floor(versionNumber / 10_000);
   if (major < oldestPostgres) {
@@ -135,48 +137,55 @@ async function viewStatus(
   { views }: Config,
   name: string,
   input: ViewInput<UserContext>,
-  read: Map<number, Table>,
+  readTables: Map<number, Table>,
   findings: Finding[],
 ): Promise<ViewStatus> {
   const view = views[name]!;
-  let bound: readonly BoundView[] = [];
+  let resolved: readonly ResolvedView[] = [];
   const fault = await note(findings, 'view-refused', name, async () => {
-    bound = await new ClientViews(db, { [name]: view }).bind(input, '');
+    resolved = await new ClientViews(db, { [name]: view }).resolve(input, '');
   });
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
   const analysis = await analyze(db, readQuery(view.query(input)).text, view.key, true);
   const { strategy, reason, tables } = analysis;
-  for (const table of tables) read.set(table.oid, table);
+  for (const table of tables) readTables.set(table.oid, table);
   const partition = partitionColumns(analysis);
-  return { name, strategy, reason, keys: bound[0]?.view.keyForm, partition, changes: await readChanges(db, analysis) };
+  return {
+    name,
+    strategy,
+    reason,
+    keys: resolved[0]?.view.keyDescription,
+    partition,
+    changes: await readChanges(db, analysis),
+  };
 }
 
 async function tableStatus(
   db: Database,
-  read: ReadonlyMap<number, Table>,
+  readTables: ReadonlyMap<number, Table>,
   findings: Finding[],
 ): Promise<TableStatus[]> {
   const captured = await readCapturedTables(db);
   const rows = await db.query<CaptureRow>({ text: captureSql, values: [captured.map(({ id }) => id)] });
-  const missing = [...read.values()].filter((table) => !captured.some(({ oid }) => oid === table.oid));
-  const report = (name: string, fault: CaptureFault) =>
-    findings.push(told('not-captured', name, explainFault(name, fault)));
-  const found = captured.map(({ id, oid, name, logRows }): TableStatus => {
-    const table = read.get(oid);
+  const missing = [...readTables.values()].filter((table) => !captured.some(({ oid }) => oid === table.oid));
+  const addFault = (name: string, fault: CaptureFault) =>
+    findings.push(findingFromMessage('not-captured', name, explainFault(name, fault)));
+  const tableStatuses = captured.map(({ id, oid, name, logRows }): TableStatus => {
+    const table = readTables.get(oid);
     const fault = table && captureFault(table, id, rows);
-    if (fault) report(name, fault);
+    if (fault) addFault(name, fault);
     return { name, read: table !== undefined, captured: fault === undefined, logRows };
   });
   return [
-    ...found,
+    ...tableStatuses,
     ...missing.map(({ schema, name }): TableStatus => {
-      report(`${schema}.${name}`, neverCaptured);
+      addFault(`${schema}.${name}`, neverCaptured);
       return { name: `${schema}.${name}`, read: true, captured: false, logRows: 0 };
     }),
   ];
 }
 
-/** Adds the message of a SetupError to the findings and returns it; undefined if the check passes. */
+/** Runs a check. If it throws a SetupError, adds the message to the findings and returns it. */
 async function note(
   findings: Finding[],
   code: FindingCode,
@@ -188,7 +197,7 @@ async function note(
     return undefined;
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    findings.push(told(code, subject, error.message));
+    findings.push(findingFromMessage(code, subject, error.message));
     return error.message;
   }
 }

@@ -1,13 +1,13 @@
-/** Reads the conditions that plans contain. Pure. */
+/** Parses the conditions in plans. Pure. */
 import { parseSelect } from '../view/parse/syntax.js';
 import { isTree, names, type Tree, visits } from '../view/parse/tree.js';
 
 /**
- * The columns of one relation that a condition compares with = to something else, as the columns of indexes that would
- * help: one index for all, or one for each where any of them may be enough.
+ * Finds the columns of one relation that a condition compares by `=` with something else, as the columns of indexes
+ * that would help: one index on all of them, or one on each if any of them may be enough.
  *
  * @param condition as `explain verbose` writes it
- * @param alias the relation's
+ * @param alias the relation's alias
  */
 export function equalColumns(condition: string, alias: string): string[][] {
   const where = parsed(condition);
@@ -21,7 +21,7 @@ export function equalColumns(condition: string, alias: string): string[][] {
   return distinct.length === 0 ? [] : [distinct];
 }
 
-/** Undefined where a plan writes what is not SQL, such as the name of a subplan. */
+/** Returns undefined where a plan contains something other than SQL, such as the name of a subplan. */
 function parsed(condition: string): unknown {
   const text = condition.replaceAll(/\((?:hashed |alternatives: )?SubPlan [^()]*\)/g, '(true)');
   try {
@@ -38,7 +38,7 @@ function comparedColumn({ lexpr, rexpr }: Tree, alias: string): string[] {
   return [];
 }
 
-/** The column that an expression is, perhaps with a cast, which Postgres writes for types such as varchar. */
+/** Returns the column if an expression is one, even in a cast, which Postgres adds for types such as varchar. */
 function columnOf(expression: unknown, alias: string): string | undefined {
   const { ColumnRef, TypeCast } = (expression ?? {}) as { ColumnRef?: Tree; TypeCast?: Tree };
   if (TypeCast) return columnOf(TypeCast.arg, alias);

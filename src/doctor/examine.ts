@@ -2,19 +2,19 @@
 import { readSizes } from '../catalog/table-sizes.js';
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
-import { type Collected, collect } from './collect-status.js';
+import { type CollectedStatus, collect } from './collect-status.js';
 import { type Finding, finding, type Severity } from './finding.js';
 import { judgeHolders, readHolders } from './horizon.js';
 import { checkLogGrowth } from './log-growth.js';
 import { readServer } from './log-status.js';
 import { explainViews } from './plans.js';
-import { checkExcess, checkTableRights, missingRight, readLacking } from './rights.js';
+import { checkExcess, checkTableRights, missingRight, readMissingPrivileges } from './rights.js';
 import { judgePlans, judgeSizes } from './scans.js';
 import { checkSettings } from './settings.js';
 
-/** What `tidemark doctor --json` prints. */
-export interface Report {
-  /** The gravest first. */
+/** The output of `tidemark doctor --json`. */
+export interface DoctorReport {
+  /** The most severe first. */
   readonly findings: readonly Finding[];
   readonly summary: { readonly errors: number; readonly warnings: number; readonly infos: number };
 }
@@ -22,16 +22,18 @@ export interface Report {
 const severities: readonly Severity[] = ['error', 'warning', 'info'];
 
 /**
- * Looks for everything that is wrong, or will be. Changes nothing.
- * @param isEmbedded the database is the embedded one, whose only role is a superuser
+ * Looks for current and future problems. Changes nothing.
+ * @param isEmbedded true for the embedded database, whose only role is a superuser
  */
-export async function examine(db: Database, config: Config, isEmbedded: boolean): Promise<Report> {
+export async function examine(db: Database, config: Config, isEmbedded: boolean): Promise<DoctorReport> {
   const { role } = await readServer(db);
   const settings = await checkSettings(db, role);
-  const lacking = await readLacking(db);
-  const rights = lacking.map((privilege) => missingRight(role, privilege));
-  // The rest reads Tidemark's tables.
-  if (lacking.some((privilege) => /^(usage|select) /.test(privilege))) return reportOf([...settings, ...rights]);
+  const missingPrivileges = await readMissingPrivileges(db);
+  const rights = missingPrivileges.map((privilege) => missingRight(role, privilege));
+  // The remaining checks read Tidemark's tables.
+  if (missingPrivileges.some((privilege) => /^(usage|select) /.test(privilege))) {
+    return reportOf([...settings, ...rights]);
+  }
   const collected = await collect(db, config);
   const excess = isEmbedded ? [] : await checkExcess(db, role);
   const isStandby = settings.some(({ code }) => code === 'standby');
@@ -41,14 +43,14 @@ export async function examine(db: Database, config: Config, isEmbedded: boolean)
     ...excess,
     ...collected.findings,
     ...(await checkTableRights(db, role, [...collected.tables.values()])),
-    ...compared(collected),
+    ...comparedViews(collected),
     ...(isStandby ? [] : judgeHolders(await readHolders(db))),
     ...(collected.status.log && !isStandby ? await checkLogGrowth(db, config) : []),
     ...(await checkPlans(db, collected)),
   ]);
 }
 
-function compared({ status }: Collected): Finding[] {
+function comparedViews({ status }: CollectedStatus): Finding[] {
   return status.views.flatMap(({ name, strategy, reason, changes = [] }) => {
     const whole = changes.filter(({ cost }) => cost === 'whole view').map(({ table }) => table);
     if (whole.length === 0) return [];
@@ -60,15 +62,15 @@ function compared({ status }: Collected): Finding[] {
   });
 }
 
-async function checkPlans(db: Database, { bound }: Collected): Promise<Finding[]> {
-  if (!bound) return [];
-  const { tables } = bound.installation;
+async function checkPlans(db: Database, { resolved }: CollectedStatus): Promise<Finding[]> {
+  if (!resolved) return [];
+  const { tables } = resolved.schema;
   const sizes = await readSizes(db, tables);
-  const plans = await explainViews(db, bound);
+  const plans = await explainViews(db, resolved);
   return [...plans.flatMap((plan) => judgePlans(plan, tables, sizes)), ...judgeSizes(sizes)];
 }
 
-function reportOf(findings: readonly Finding[]): Report {
+function reportOf(findings: readonly Finding[]): DoctorReport {
   const count = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
   return {
     findings: severities.flatMap((severity) => findings.filter((one) => one.severity === severity)),

@@ -1,4 +1,4 @@
-/** What `tidemark doctor` can find. */
+/** The kinds of findings of `tidemark doctor`. */
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -73,7 +73,7 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   },
   'no-server': {
     severity: 'warning',
-    why: 'Only a server on the primary deletes old changes and writes the ticks that standbys and copies are told by.',
+    why: 'Only a server on the primary deletes old changes and writes the heartbeats by which servers recognize standbys and copies.',
   },
   'short-reach': { severity: 'warning', why: 'Clients that were away for longer are reset, and pull everything.' },
   'log-over-limit': { severity: 'warning', why: 'Deleted changes still take space on the disk.' },
@@ -103,37 +103,37 @@ export const kinds: Readonly<Record<FindingCode, Kind>> = {
   },
 };
 
-/** What is known about one case of a kind. */
+/** The details of a finding. */
 interface Case {
-  /** The table, view, role, session or setting that it is about; null for the whole database. */
+  /** The table, view, role, session or setting concerned; null for the whole database. */
   readonly subject: string | null;
-  /** What was found, in whole sentences. */
+  /** The problem, in whole sentences. */
   readonly what: string;
-  /** What to do, in whole sentences. */
+  /** The remedy, in whole sentences. */
   readonly advice: string;
-  /** SQL that does it, to be read before it is run; null if there is none. */
+  /** SQL for the remedy, to be reviewed before it runs; null if there is none. */
   readonly sql: string | null;
 }
 
-/** Something that is wrong, or will be, or is good to know. The shape is stable: `--json` prints it. */
+/** A current or future problem, or useful information. Its fields are stable, because `--json` prints them. */
 export interface Finding extends Case, Kind {
   readonly code: FindingCode;
 }
 
-/** A finding of a kind; `subject` and `sql` are null unless given. */
-export function finding(code: FindingCode, found: Partial<Case> & Pick<Case, 'what' | 'advice'>): Finding {
+/** Creates a finding. `subject` and `sql` are null by default. */
+export function finding(code: FindingCode, details: Partial<Case> & Pick<Case, 'what' | 'advice'>): Finding {
   return {
     code,
     severity: kinds[code].severity,
     subject: null,
-    ...found,
+    ...details,
     why: kinds[code].why,
-    sql: found.sql ?? null,
+    sql: details.sql ?? null,
   };
 }
 
-/** A finding from the message of a SetupError: its first sentence says what is wrong, and the others what to do. */
-export function told(code: FindingCode, subject: string | null, message: string): Finding {
+/** Creates a finding from the message of a SetupError. Its first sentence is the problem, the others are the remedy. */
+export function findingFromMessage(code: FindingCode, subject: string | null, message: string): Finding {
   const [what, advice = 'Correct what it names.'] = message.split(/(?<=\.) (.*)/s);
   return finding(code, { subject, what: what!, advice });
 }

@@ -1,21 +1,21 @@
-/** Who holds back the horizon: what is old and still open. */
+/** Finds old transactions, slots and standbys that hold back the horizon. */
 import type { Database } from '../db/database.js';
 import { literal } from '../db/literal.js';
 import { type Finding, finding } from './finding.js';
 
-/** Somebody for whom Postgres keeps old transactions in mind. */
+/** A session or other object for which Postgres retains old row versions. */
 export interface Holder {
   readonly kind: 'session' | 'prepared transaction' | 'replication slot' | 'standby';
   /** The process ID of a session; otherwise a name. */
   readonly name: string;
   readonly database: string | null;
   readonly role: string | null;
-  /** The name of its application, and what it is doing; null if that is hidden from the connected role. */
+  /** The application's name, and its state; null if they are hidden from the connected role. */
   readonly application: string | null;
   readonly state: string | null;
-  /** Since it began; null if that is not known. */
+  /** The time since it began; null if unknown. */
   readonly seconds: number | null;
-  /** How many transactions have begun since. */
+  /** The number of transactions that have begun since. */
   readonly transactions: number;
 }
 
@@ -38,19 +38,19 @@ const holdersSql = `
   select 'standby', pid::text, null, usename::text, application_name, state, null, age(backend_xmin)
   from pg_stat_replication where backend_xmin is not null`;
 
-const longSeconds = 60 * 60;
-const manyTransactions = 1_000_000;
+const maxHeldSeconds = 60 * 60;
+const maxHeldTransactions = 1_000_000;
 
-/** Everybody who holds back the horizon, of whatever age. */
+/** Reads everything that holds back the horizon, whatever its age. */
 export async function readHolders(db: Database): Promise<Holder[]> {
   return db.query<Holder>({ text: holdersSql });
 }
 
-/** Which of them have done so for an hour or, if that is not known, for a million transactions. */
+/** Reports the holders that are an hour old or, if the time is unknown, a million transactions old. */
 export function judgeHolders(holders: readonly Holder[]): Finding[] {
   return holders
     .filter(({ seconds, transactions }) =>
-      seconds === null ? transactions >= manyTransactions : seconds >= longSeconds,
+      seconds === null ? transactions >= maxHeldTransactions : seconds >= maxHeldSeconds,
     )
     .toSorted((a, b) => b.transactions - a.transactions)
     .map((holder) => {

@@ -1,14 +1,14 @@
-/** Whether the change log fits its retention and its disk, and is cleaned. */
+/** Checks that the change log fits its retention and its disk, and that it is cleaned up. */
 import type { Config } from '../config.js';
 import type { Database } from '../db/database.js';
-import { usualRetention } from '../store/retention.js';
+import { defaultRetention } from '../store/retention.js';
 import { type Finding, finding } from './finding.js';
 
-/** What is known about the change log's growth. Times are in seconds. */
+/** Measurements of the change log's growth. Times are in seconds. */
 interface LogGrowth {
-  /** Since a server last wrote a tick; null if none has. */
-  readonly sinceTick: number | null;
-  /** What was logged in the last day, as far as it was measured, and over how long. */
+  /** The time since the last heartbeat; null if there has been none. */
+  readonly sinceHeartbeat: number | null;
+  /** The amount that was logged during the measured part of the last day, and the length of that part. */
   readonly dayBytes: number;
   readonly daySeconds: number;
   readonly diskBytes: number;
@@ -19,10 +19,10 @@ interface LogGrowth {
 
 const growthSql = `
   with day as (
-    select at, bytes, min(at) over () as first from tidemark.tick where at > clock_timestamp() - interval '1 day'
+    select at, bytes, min(at) over () as first from tidemark.heartbeat where at > clock_timestamp() - interval '1 day'
   )
-  select extract(epoch from clock_timestamp() - (select max(at) from tidemark.tick))::float8 as "sinceTick",
-    -- What the first tick has measured came before it.
+  select extract(epoch from clock_timestamp() - (select max(at) from tidemark.heartbeat))::float8 as "sinceHeartbeat",
+    -- What the first heartbeat has measured came before it.
     (select coalesce(sum(bytes) filter (where at > first), 0)::float8 from day) as "dayBytes",
     (select coalesce(extract(epoch from max(at) - min(at)), 0)::float8 from day) as "daySeconds",
     pg_total_relation_size('tidemark.change')::float8 as "diskBytes",
@@ -33,38 +33,38 @@ const growthSql = `
   from pg_class c left join pg_stat_all_tables s on s.relid = c.oid
   where c.oid = 'tidemark.change'::regclass`;
 
-/** Servers write a tick once a minute. */
-const silentSeconds = 10 * 60;
-/** Over less, growth says nothing about the days to come. */
-const shortestMeasure = 60 * 60;
-const fewDead = 10_000;
+/** Servers write a heartbeat once a minute. */
+const maxSilentSeconds = 10 * 60;
+/** Growth over a shorter time does not predict the coming days. */
+const minMeasuredSeconds = 60 * 60;
+const minDeadRows = 10_000;
 
 interface Retention {
   readonly retentionSeconds: number;
   readonly retentionBytes: number;
 }
 
-/** Checks the change log, on a primary. */
+/** Checks the growth of the change log, on a primary. */
 export async function checkLogGrowth(
   db: Database,
-  { retentionSeconds = usualRetention.seconds, retentionBytes = usualRetention.bytes }: Config,
+  { retentionSeconds = defaultRetention.seconds, retentionBytes = defaultRetention.bytes }: Config,
 ): Promise<Finding[]> {
   const [growth] = await db.query<LogGrowth>({ text: growthSql });
   return judgeLogGrowth(growth!, { retentionSeconds, retentionBytes });
 }
 
 function judgeLogGrowth(growth: LogGrowth, { retentionSeconds, retentionBytes }: Retention): Finding[] {
-  const { sinceTick, dayBytes, daySeconds, diskBytes, live, dead, isVacuumed } = growth;
+  const { sinceHeartbeat, dayBytes, daySeconds, diskBytes, live, dead, isVacuumed } = growth;
   const findings: Finding[] = [];
   const subject = 'tidemark.change';
-  if (sinceTick !== null && sinceTick > silentSeconds) {
-    const what = `No server has cleared the change log for ${hours(sinceTick)}.`;
+  if (sinceHeartbeat !== null && sinceHeartbeat > maxSilentSeconds) {
+    const what = `No server has cleared the change log for ${hours(sinceHeartbeat)}.`;
     const advice = 'Run at least one server on the primary, and look for warnings in its log.';
     findings.push(finding('no-server', { what, advice }));
   }
   const perHour = (dayBytes / daySeconds) * 3600;
   const reach = (retentionBytes / perHour) * 3600;
-  if (daySeconds >= shortestMeasure && reach < retentionSeconds) {
+  if (daySeconds >= minMeasuredSeconds && reach < retentionSeconds) {
     const what = `The change log grows by ${megabytes(perHour)} an hour: the ${megabytes(retentionBytes)} of \`retentionBytes\` reach back ${hours(reach)}, and \`retentionSeconds\` asks for ${hours(retentionSeconds)}.`;
     const advice =
       'If the disk has room, raise `retentionBytes`; otherwise, lower `retentionSeconds` to what can be kept.';
@@ -76,7 +76,7 @@ function judgeLogGrowth(growth: LogGrowth, { retentionSeconds, retentionBytes }:
       'Find out first what keeps changes from being deleted. VACUUM FULL gives the space back; pulls and writers wait for it.';
     findings.push(finding('log-over-limit', { subject, what, advice, sql: 'vacuum full tidemark.change' }));
   }
-  if (dead > Math.max(fewDead, live)) {
+  if (dead > Math.max(minDeadRows, live)) {
     const what = `The change log has ${dead} dead rows, and ${live} live ones: autovacuum is far behind.`;
     const advice = 'Vacuum it now, and have autovacuum do so sooner.';
     const sql = 'vacuum tidemark.change; alter table tidemark.change set (autovacuum_vacuum_scale_factor = 0.01)';

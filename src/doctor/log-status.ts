@@ -13,21 +13,21 @@ export interface ServerStatus {
 /** The state of the change log. */
 export interface LogStatus {
   readonly installID: string;
-  /** System identifier and timeline of the cluster. */
+  /** The system identifier and the timeline of the cluster. */
   readonly cluster: string;
-  /** Clients whose cookies hold a snapshot below this transaction ID are reset. */
+  /** Clients are reset if their cookies contain a snapshot below this transaction ID. */
   readonly horizon: string;
   /** The oldest transaction in the log; null if the log is empty. */
   readonly oldestXid: string | null;
-  /** Since when the log has been kept, as far as is known; null before a server has run. */
-  readonly keptSince: string | null;
-  /** Size on disk, with indexes. */
+  /** The earliest time that the log is known to cover; null before a server has run. */
+  readonly coveredSince: string | null;
+  /** The size on disk, with indexes. */
   readonly bytes: number;
   readonly clientGroups: number;
   readonly clients: number;
 }
 
-/** A table that was captured at some time and still exists. */
+/** A table that has been captured at some time and still exists. */
 export interface CapturedTable {
   /** The table's ID in the change log. */
   readonly id: number;
@@ -45,7 +45,7 @@ const logSql = `
   select m.install_id::text as "installID", concat(s.system_identifier, '/', c.timeline_id) as cluster,
     m.horizon::text as horizon,
     (select min(xid)::text from tidemark.change) as "oldestXid",
-    (select to_json(min(at)) #>> '{}' from tidemark.tick where oldest_xid >= m.horizon) as "keptSince",
+    (select to_json(min(at)) #>> '{}' from tidemark.heartbeat where oldest_xid >= m.horizon) as "coveredSince",
     pg_total_relation_size('tidemark.change')::float8 as bytes,
     (select count(*)::float8 from tidemark.client_group) as "clientGroups",
     (select count(*)::float8 from tidemark.client) as clients
@@ -63,13 +63,13 @@ export async function readServer(db: Database): Promise<ServerStatus> {
   return row!;
 }
 
-/** Reads the state of the change log. Works only if the installed schema has this code's version. */
+/** Reads the state of the change log. Requires that the installed schema has this code's version. */
 export async function readLog(db: Database): Promise<LogStatus> {
   const [row] = await db.query<LogStatus>({ text: logSql });
   return row!;
 }
 
-/** Every table that was ever captured and still exists, with the number of its rows in the change log. */
+/** Reads every table that was ever captured and still exists, with the number of its rows in the change log. */
 export async function readCapturedTables(db: Database): Promise<CapturedTable[]> {
   return db.query<CapturedTable>({ text: tablesSql });
 }

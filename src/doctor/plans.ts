@@ -1,12 +1,12 @@
-/** What Postgres plans to do for each view, whoever asks. */
+/** Reads Postgres's plans for each view, for any user. */
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
-import { noHeader } from '../installation/check-views.js';
-import type { Bound } from '../installation/current-installation.js';
 import { allSeen } from '../protocol/snapshot.js';
+import { noObservation } from '../schema/check-views.js';
+import type { ResolvedViews } from '../schema/schema-cache.js';
 import { deltaQuery } from '../store/patches/patch-sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
-import type { BoundView } from '../view/client-views.js';
+import type { ResolvedView } from '../view/client-views.js';
 import { render } from '../view/parse/template.js';
 
 /** A node of a plan, as `explain (format json, verbose)` writes it. */
@@ -26,27 +26,31 @@ export interface PlanNode {
 /** The plans of one view. */
 export interface ViewPlans {
   readonly name: string;
-  /** Reads all rows: for a first pull, a reset, or each delta of a view that is compared. */
+  /** The plan that reads all rows: for a first pull, a reset, or each delta of a compared view. */
   readonly full: PlanNode | undefined;
-  /** Reads what a few changes of one table mean, for each table of a view that is not compared. */
+  /** The plan of a delta after a few changes of one table, for each table of a view that is not compared. */
   readonly deltas: readonly { readonly table: SyncedTable; readonly plan: PlanNode }[];
 }
 
-const planMs = 30_000;
+const planTimeoutMs = 30_000;
 
-/** Has Postgres plan each view for parameters of any value. Plans that it cannot make so are left out. */
-export function explainViews(db: Database, { installation, views }: Bound): Promise<ViewPlans[]> {
-  return db.atOneMoment(async (query) => {
+/** Has Postgres plan each view for any parameter values. Omits the plans that it cannot make this way. */
+export function explainViews(db: Database, { schema, views }: ResolvedViews): Promise<ViewPlans[]> {
+  return db.inSnapshot(async (query) => {
     const plans: ViewPlans[] = [];
-    for (const bound of views) {
-      const { view } = bound;
+    for (const resolved of views) {
+      const { view } = resolved;
       const placeholders = view.parameterTypes.map((_, i) => `$${i + 1}`);
-      const full = await explain(query, bound, render(view.whole, placeholders));
+      const full = await explain(query, resolved, render(view.whole, placeholders));
       const deltas: { table: SyncedTable; plan: PlanNode }[] = [];
-      const read = installation.tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
-      for (const table of view.strategy === 'compare' ? [] : read) {
-        const general = { ...bound, literals: placeholders };
-        const plan = await explain(query, bound, deltaQuery(noHeader, [general], [{ table, rows: 1 }], allSeen));
+      const readTables = schema.tables.filter(({ oid }) => view.occurrenceTables.includes(oid));
+      for (const table of view.strategy === 'compare' ? [] : readTables) {
+        const general = { ...resolved, literals: placeholders };
+        const plan = await explain(
+          query,
+          resolved,
+          deltaQuery(noObservation, [general], [{ table, rows: 1 }], allSeen),
+        );
         if (plan) deltas.push({ table, plan });
       }
       plans.push({ name: view.name, full, deltas });
@@ -55,8 +59,8 @@ export function explainViews(db: Database, { installation, views }: Bound): Prom
   });
 }
 
-/** Explains a generic plan, in a way that Postgres 15 knows too. Serial, so that each node estimates all of its rows. */
-async function explain(query: Database['query'], { view }: BoundView, text: string): Promise<PlanNode | undefined> {
+/** Explains a generic plan in a way that Postgres 15 supports. Serial, so that each node estimates all of its rows. */
+async function explain(query: Database['query'], { view }: ResolvedView, text: string): Promise<PlanNode | undefined> {
   const list = (items: readonly string[]) => (items.length === 0 ? '' : `(${items.join(', ')})`);
   try {
     await query({ text: 'set local plan_cache_mode = force_generic_plan' });
@@ -65,7 +69,7 @@ async function explain(query: Database['query'], { view }: BoundView, text: stri
     try {
       const [explained] = await query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>({
         text: `explain (format json, verbose) execute tidemark_doctor ${list(view.parameterTypes.map(() => 'null'))}`,
-        timeoutMs: planMs,
+        timeoutMs: planTimeoutMs,
       });
       return explained!['QUERY PLAN'][0].Plan;
     } finally {

@@ -1,21 +1,21 @@
-/** What the connected role may do, and who else may do too much. */
+/** Checks that the connected role has the privileges that it needs, and that no role has too many. */
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { identifier } from '../sql.js';
 import { type Finding, finding } from './finding.js';
 
-/** What a server needs in Tidemark's schema, as `docs/operations.md` grants it, where the role lacks it. */
-const lackingSql = `
+/** Finds the privileges in Tidemark's schema that `docs/operations.md` grants to servers and that the role lacks. */
+const missingPrivilegesSql = `
   with relation (oid, name) as (
     select oid, relname from pg_class where relnamespace = to_regnamespace('tidemark') and relkind = 'r'
   ), needed (name, privileges) as (
     select name, array['select'] from relation
     union all
     values ('client_group'::name, array['insert', 'delete']), ('client', array['insert', 'update', 'delete']),
-      ('idempotency_key', array['insert', 'update', 'delete']), ('journal', array['insert', 'delete']),
+      ('idempotency_key', array['insert', 'update', 'delete']), ('audit_log', array['insert', 'delete']),
       ('refusal', array['insert', 'update', 'delete']),
-      ('change', array['delete']), ('tick', array['insert', 'delete']), ('timeline', array['insert', 'delete']),
-      ('view_text', array['insert', 'delete']), ('layout', array['insert', 'delete'])
+      ('change', array['delete']), ('heartbeat', array['insert', 'delete']), ('timeline', array['insert', 'delete']),
+      ('view_catalog', array['insert', 'delete']), ('row_format', array['insert', 'delete'])
   )
   select 'usage on schema tidemark' as privilege
   from pg_namespace n where nspname = 'tidemark' and not has_schema_privilege(n.oid, 'usage')
@@ -38,8 +38,8 @@ const unreadableSql = `
   where not has_table_privilege(oid, 'select') and not has_any_column_privilege(oid, 'select')`;
 
 /**
- * Who may do too much: a superuser that is connected or owns the functions of capture, and roles that read the secret
- * but have no right that only servers need.
+ * Finds excessive privileges: a superuser that is connected or owns the capture functions, and roles that can read the
+ * secret but lack a privilege that only servers need.
  */
 const excessSql = `
   with relation (oid, name) as (
@@ -66,20 +66,20 @@ interface Excess {
   readonly readers: readonly string[];
 }
 
-/** The rights in Tidemark's schema that the role lacks, as GRANT names them; none if there is no schema. */
-export async function readLacking(db: Database): Promise<string[]> {
-  const rows = await db.query<{ privilege: string }>({ text: lackingSql });
+/** Reads the privileges in Tidemark's schema that the role lacks, as GRANT names them; none if there is no schema. */
+export async function readMissingPrivileges(db: Database): Promise<string[]> {
+  const rows = await db.query<{ privilege: string }>({ text: missingPrivilegesSql });
   return rows.map(({ privilege }) => privilege);
 }
 
-/** Which of the tables the role cannot read. */
+/** Reports the tables that the role cannot read. */
 export async function checkTableRights(db: Database, role: string, tables: readonly Table[]): Promise<Finding[]> {
   const rows = await db.query<{ oid: number }>({ text: unreadableSql, values: [tables.map(({ oid }) => oid)] });
   const unreadable = tables.filter(({ oid }) => rows.some((row) => row.oid === oid));
   return unreadable.map(({ schema, name }) => missingRight(role, `select on ${identifier(schema, name)}`));
 }
 
-/** @param privilege as GRANT names it, with what it is on */
+/** @param privilege as GRANT names it, including the object */
 export function missingRight(role: string, privilege: string): Finding {
   return finding('missing-right', {
     subject: role,
@@ -89,7 +89,7 @@ export function missingRight(role: string, privilege: string): Finding {
   });
 }
 
-/** Who may do more than they should. */
+/** Reports excessive privileges. */
 export async function checkExcess(db: Database, role: string): Promise<Finding[]> {
   const [excess] = await db.query<Excess>({ text: excessSql });
   return judgeExcess(role, excess!);

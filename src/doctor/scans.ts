@@ -1,4 +1,4 @@
-/** Finds the large tables that plans read from end to end although they want few of the rows. Pure. */
+/** Finds the large tables that plans scan in full although they need few of the rows. Pure. */
 import { beginsWith, rowsIn, type TableSize } from '../catalog/table-sizes.js';
 import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
@@ -6,50 +6,50 @@ import { equalColumns } from './conditions.js';
 import { type Finding, finding } from './finding.js';
 import type { PlanNode, ViewPlans } from './plans.js';
 
-/** Smaller tables are read as soon as an index is. */
-const fewRows = 10_000;
-/** An index helps to find this part of a table, or less. */
-const smallPart = 0.1;
+/** Scanning a smaller table is as fast as using an index. */
+const minTableRows = 10_000;
+/** An index helps to find this fraction of a table, or less. */
+const maxSelectivity = 0.1;
 
 /** A scan of a whole table. */
 interface Scan {
   readonly table: SyncedTable;
-  /** About how many rows the table has, with all its partitions. */
+  /** The estimated number of rows of the table with all its partitions. */
   readonly rows: number;
-  /** Whether its own condition leaves few of the rows. */
+  /** True if the scan's own condition keeps few of the rows. */
   readonly isSelective: boolean;
-  /** The columns of the indexes that would help; empty if that is not known. */
+  /** The columns of the indexes that would help; empty if unknown. */
   readonly columns: readonly (readonly string[])[];
 }
 
-/** What is worth saying about one view's plans. */
+/** Reports the indexes that one view's plans lack. */
 export function judgePlans(
   { name, full, deltas }: ViewPlans,
   tables: readonly SyncedTable[],
   sizes: readonly TableSize[],
 ): Finding[] {
-  const found = new Map<string, Finding>();
-  const report = (scans: readonly Scan[], when: string) => {
+  const findings = new Map<string, Finding>();
+  const addScans = (scans: readonly Scan[], when: string) => {
     for (const scan of scans) {
       // One index may serve the full read and all deltas.
       const id = JSON.stringify([scan.table.oid, scan.columns]);
-      if (!found.has(id)) found.set(id, missingIndex(name, scan, when));
+      if (!findings.has(id)) findings.set(id, missingIndex(name, scan, when));
     }
   };
   if (full) {
     const scans = scansIn(full, tables, sizes);
-    report(
+    addScans(
       scans.filter((scan) => scan.isSelective),
       'for each first pull and reset',
     );
   }
   for (const { table, plan } of deltas) {
-    report(withoutVague(scansIn(plan, tables, sizes)), `for each delta after a change of ${labelOf(table)}`);
+    addScans(withoutVague(scansIn(plan, tables, sizes)), `for each delta after a change of ${labelOf(table)}`);
   }
-  return [...found.values()];
+  return [...findings.values()];
 }
 
-/** Which tables Postgres knows too little about for its plans to say anything. */
+/** Reports large tables that have never been analyzed, so that their plans prove nothing. */
 export function judgeSizes(sizes: readonly TableSize[]): Finding[] {
   return sizes
     .filter(({ rows, bytes }) => rows < 0 && bytes > 1024 ** 2)
@@ -72,14 +72,14 @@ function scansIn(root: PlanNode, tables: readonly SyncedTable[], sizes: readonly
     const size = sizes.find(isIt);
     if (!table || !size) return [];
     const rows = rowsIn(table, sizes);
-    if (rows < fewRows) return [];
-    const isSelective = node.Filter !== undefined && node['Plan Rows'] <= smallPart * size.rows;
+    if (rows < minTableRows) return [];
+    const isSelective = node.Filter !== undefined && node['Plan Rows'] <= maxSelectivity * size.rows;
     const conditions = [...joins, ...(node.Filter === undefined ? [] : [node.Filter])];
     const columns = conditions
       .map((condition) => equalColumns(condition, node.Alias!))
       .find(({ length }) => length > 0);
-    const missing = columns?.filter((wanted) => !size.indexes.some((index) => beginsWith(index, wanted)));
-    // Postgres knows the index, and does not want it.
+    const missing = columns?.filter((candidate) => !size.indexes.some((index) => beginsWith(index, candidate)));
+    // The index exists, but Postgres chooses not to use it.
     if (columns && missing!.length === 0) return [];
     return [{ table, rows, isSelective, columns: missing ?? [] }];
   });
@@ -87,19 +87,19 @@ function scansIn(root: PlanNode, tables: readonly SyncedTable[], sizes: readonly
 
 interface Visit {
   readonly node: PlanNode;
-  /** The conditions of the joins around it, the nearest first. */
+  /** The conditions of the enclosing joins, innermost first. */
   readonly joins: readonly string[];
 }
 
 function* nodesOf(node: PlanNode, joins: readonly string[]): Generator<Visit> {
   yield { node, joins };
-  const own = [node['Hash Cond'], node['Merge Cond'], node['Join Filter']].filter(
+  const nodeConditions = [node['Hash Cond'], node['Merge Cond'], node['Join Filter']].filter(
     (condition) => condition !== undefined,
   );
-  for (const child of node.Plans ?? []) yield* nodesOf(child, [...own, ...joins]);
+  for (const child of node.Plans ?? []) yield* nodesOf(child, [...nodeConditions, ...joins]);
 }
 
-/** A table may be scanned at several places of a plan, of which only some show the columns. */
+/** Drops the scans of a table that show no columns, if another scan of the table in the same plan does. */
 function withoutVague(scans: readonly Scan[]): Scan[] {
   const isClear = ({ columns }: Scan) => columns.length > 0;
   return scans.filter((scan) => isClear(scan) || !scans.some((other) => other.table === scan.table && isClear(other)));

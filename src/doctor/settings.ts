@@ -3,10 +3,10 @@ import type { Database } from '../db/database.js';
 import { identifier } from '../sql.js';
 import { type Finding, finding } from './finding.js';
 
-/** Statements and transactions of mutators may take longer on a busy database. */
-const shortMs = 10_000;
+/** Reports shorter timeouts, because mutators may take longer on a busy database. */
+const minTimeoutMs = 10_000;
 
-/** The time limits are those that the session began with, since a statement of ours runs without any. */
+/** Reads the time limits with which the session began, since Tidemark's own statements run without any. */
 const settingsSql = `
   select current_setting('fsync') as fsync, current_setting('synchronous_commit') as "synchronousCommit",
     current_setting('session_replication_role') as "replicationRole",
@@ -16,7 +16,7 @@ const settingsSql = `
     array(
       select json_build_object('name', name, 'value', reset_val || ' ' || unit)
       from pg_settings where name in ('statement_timeout', 'transaction_timeout')
-        and reset_val::integer between 1 and ${shortMs} - 1 order by name
+        and reset_val::integer between 1 and ${minTimeoutMs} - 1 order by name
     ) as "shortTimeouts",
     least(
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
@@ -33,11 +33,11 @@ interface Settings {
   readonly autovacuum: boolean;
   readonly isStandby: boolean;
   readonly shortTimeouts: readonly { readonly name: string; readonly value: string }[];
-  /** How many connections the role can have, if nobody else has any. */
+  /** The number of connections that the role can have if no other role has any. */
   readonly connections: number;
 }
 
-/** Checks the settings. `role` is the connected one. */
+/** Checks the settings. `role` is the connected role. */
 export async function checkSettings(db: Database, role: string): Promise<Finding[]> {
   const [settings] = await db.query<Settings>({ text: settingsSql });
   return judgeSettings(settings!, role, db.connections);

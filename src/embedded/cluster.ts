@@ -4,12 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.js';
 import { readIfThere } from './processes.js';
 import { type Programs, run } from './server.js';
-import { handOver } from './user.js';
+import { changeOwner } from './user.js';
 
 /** Clients can connect only with a password, over TCP. The server listens only on 127.0.0.1. */
 const accessRules = 'host all all 127.0.0.1/32 scram-sha-256\n';
 
-/** The major version of the Postgres that the data folder belongs to; undefined before the first start. */
+/** Returns the major Postgres version of the data folder; undefined before the first start. */
 export function majorOf(data: string): number | undefined {
   const text = readIfThere(join(data, 'PG_VERSION'));
   return text === undefined ? undefined : Number.parseInt(text, 10);
@@ -17,9 +17,9 @@ export function majorOf(data: string): number | undefined {
 
 /**
  * Creates the data folder with the role `postgres` and the database `tidemark`. The folder gets its name only when it
- * is complete, so that a later start never mistakes the rest of an interrupted one for data.
- * @param durable whether to flush the data to disk
- * @throws SetupError if the folder exists and holds other things, or if a program of Postgres fails.
+ * is complete, so that a later start never mistakes the remains of an interrupted one for data.
+ * @param durable true to flush the data to disk
+ * @throws SetupError if the folder exists and contains other files, or if a Postgres program fails.
  */
 export async function createCluster(
   programs: Programs,
@@ -31,7 +31,7 @@ export async function createCluster(
   const draft = `${data}.new-${randomUUID()}`;
   mkdirSync(draft, { mode: 0o700 });
   try {
-    handOver(draft, programs.user);
+    changeOwner(draft, programs.user);
     await run(programs, 'initdb', draft, (folder) => ['-D', folder, ...initOptions(major, durable)]);
     writeFileSync(join(draft, 'pg_hba.conf'), accessRules);
     await runSingle(programs, draft, [passwordStatement(password), 'create database tidemark']);
@@ -43,19 +43,19 @@ export async function createCluster(
   }
 }
 
-/** Sets the password without the old one. The server must not be running. */
+/** Sets a new password without the old one. The server must not be running. */
 export async function resetPassword(programs: Programs, data: string, password: string): Promise<void> {
   await runSingle(programs, data, [passwordStatement(password)]);
 }
 
-/** `--auth=reject`, because otherwise initdb would need the password in a file that the server's user can read. */
+/** With `--auth=reject`, because initdb would otherwise need the password in a file that the server's user can read. */
 function initOptions(major: number, durable: boolean): string[] {
   const common = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--locale=C', '--no-instructions'];
   const builtin = major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
   return [...common, ...builtin, ...(durable ? [] : ['--no-sync'])];
 }
 
-/** Needs no quoting: generated passwords consist of letters, digits, `-` and `_`. */
+/** The password needs no quoting, because generated ones consist of letters, digits, `-` and `_`. */
 function passwordStatement(password: string): string {
   return `alter role postgres password '${password}'`;
 }
@@ -67,7 +67,7 @@ async function runSingle(programs: Programs, data: string, statements: readonly 
   await run(programs, 'postgres', data, (folder) => ['--single', '-D', folder, ...options, 'postgres'], input);
 }
 
-/** Removes what interrupted starts left behind. If an initdb is still writing, the next start tries again. */
+/** Removes drafts that interrupted starts left behind. If an initdb is still writing, the next start tries again. */
 export function removeDrafts(data: string): void {
   const drafts = readdirIfThere(dirname(data)).filter((name) => name.startsWith(`${basename(data)}.new-`));
   for (const name of drafts) removeIfPossible(join(dirname(data), name));
@@ -77,7 +77,7 @@ function removeIfPossible(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    // Only disk space is lost: a draft is never mistaken for data.
+    // A remaining draft only takes disk space: no start mistakes it for data.
   }
 }
 

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { SetupError } from '../errors.js';
 import { readIfThere } from './processes.js';
 
-/** What a client needs to connect. Kept in the folder, readable only by its owner. */
+/** The values that a client needs to connect. Stored in the folder, readable only by its owner. */
 export interface Connection {
   readonly port: number;
   readonly password: string;
 }
 
-/** The file in the folder that holds the connection. */
+/** Returns the path of the file that stores the connection. */
 export function connectionFile(directory: string): string {
   return join(directory, 'connection.json');
 }
 
 /**
- * What the first start stored; undefined before that, or if the file was deleted.
+ * Returns the connection that the first start stored; undefined before that, or if the file was deleted.
  * @throws SetupError if the file has no port and password.
  */
 export function readConnection(directory: string): Connection | undefined {
@@ -28,13 +28,13 @@ export function readConnection(directory: string): Connection | undefined {
   throw new SetupError(`${file} has no port and password. Delete it, and both are created again.`);
 }
 
-/** The connection string of the application's database, with the password. */
+/** Returns the connection string of the application's database, with the password. */
 export function addressOf({ port, password }: Connection): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/tidemark`;
 }
 
 /** Stores the connection for later starts. */
-export function keepConnection(directory: string, connection: Connection): void {
+export function saveConnection(directory: string, connection: Connection): void {
   const file = connectionFile(directory);
   const draft = `${file}.new`;
   writeFileSync(draft, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
@@ -43,26 +43,28 @@ export function keepConnection(directory: string, connection: Connection): void 
 }
 
 /**
- * Chooses a free port on 127.0.0.1: `wanted` if it is given; otherwise the one kept from the first start, or any free
- * one if another program has taken that.
- * @throws SetupError if the wanted port is not free, or no port is.
+ * Chooses a free port on 127.0.0.1: `requestedPort` if given; otherwise the one that the first start stored, or any
+ * free one if that is taken.
+ * @throws SetupError if the requested port is not free, or no port is.
  */
 export async function choosePort(
-  wanted: number | undefined,
-  kept: number | undefined,
+  requestedPort: number | undefined,
+  storedPort: number | undefined,
   log: (message: string) => void,
 ): Promise<number> {
-  const preferred = wanted ?? kept ?? 0;
+  const preferred = requestedPort ?? storedPort ?? 0;
   const free = await freePort(preferred);
   if (free !== undefined) return free;
-  if (wanted !== undefined) throw new SetupError(`Port ${wanted} on 127.0.0.1 is taken or not permitted.`);
+  if (requestedPort !== undefined) {
+    throw new SetupError(`Port ${requestedPort} on 127.0.0.1 is taken or not permitted.`);
+  }
   log(`Port ${preferred} is taken: the database uses another one this time.`);
   const other = await freePort(0);
   if (other === undefined) throw new SetupError('No port on 127.0.0.1 is free.');
   return other;
 }
 
-/** The port (for 0, any free one) if a server can listen on it; undefined if not. */
+/** Returns the port (for 0, any free one) if a server can listen on it; undefined if not. */
 function freePort(port: number): Promise<number | undefined> {
   return new Promise((done) => {
     const probe = createServer();

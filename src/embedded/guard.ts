@@ -3,9 +3,9 @@ import { endOf } from './processes.js';
 import type { ServerUser } from './user.js';
 
 /**
- * Starts a shell that stops the server when this process is gone. The shell's input ends then, however this process
- * ended. The shell is dismissed as soon as the server has ended, because the server's process ID may be reused. Without
- * a shell there is no guard: the next start on the folder stops the server.
+ * Starts a shell that stops the server when this process ends. However it ends, the shell's input ends with it. As soon
+ * as the server has ended, the shell is killed, because another process may get the server's process ID. Without a
+ * shell there is no guard, and the next start on the folder stops the server.
  */
 export function guardAgainstCrash(server: ChildProcess, user: ServerUser): void {
   if (process.platform === 'win32') return;

@@ -5,18 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
 import { errorCode, isRunning, startMark } from './processes.js';
 
-const attempts = 5;
+const maxAttempts = 5;
 const markName = /^lock-(\d+)-[0-9a-f]{16}$/;
 
 /**
- * Locks the folder for this process, and returns the function that unlocks it. Marks of processes that are gone do not
+ * Locks the folder for this process, and returns the function that unlocks it. Lock files of dead processes do not
  * count. The lock works only among the processes of one host: two containers must not share a folder.
  *
- * Each process first creates a mark of its own, then looks for others, and steps back if another living process has
- * one. So at most one of two simultaneous processes goes on. Both may step back, so they try again. A mark's name
- * identifies one process for all time. This makes it safe to remove a stale mark: no other process can have created it
- * again in the meantime.
- * @throws SetupError if a living process has the folder.
+ * Each process first creates its own lock file, then looks for others, and backs off if another living process has one.
+ * So at most one of two simultaneous processes succeeds. Both may back off, so they try again. The name of a lock file
+ * identifies one process forever. This makes it safe to remove a stale one: no other process can have created it again
+ * in the meantime.
+ * @throws SetupError if a living process holds the lock.
  */
 export async function lockFolder(directory: string): Promise<() => void> {
   const mine = nameOfMark(process.pid);
@@ -26,13 +26,13 @@ export async function lockFolder(directory: string): Promise<() => void> {
     const holder = otherHolder(directory, mine);
     if (holder === undefined) return () => rmSync(path, { force: true });
     rmSync(path, { force: true });
-    if (attempt === attempts) throw new SetupError(inUse(directory, `process ${holder}`));
+    if (attempt === maxAttempts) throw new SetupError(inUse(directory, `process ${holder}`));
     await delay(10 + Math.random() * 50);
   }
 }
 
-/** True if another living process has the folder. */
-export function isHeldByOther(directory: string): boolean {
+/** Checks whether another living process holds the lock. */
+export function isLockedByOther(directory: string): boolean {
   return existsSync(directory) && otherHolder(directory, nameOfMark(process.pid)) !== undefined;
 }
 
@@ -50,7 +50,7 @@ function create(path: string): boolean {
   }
 }
 
-/** The other living process with the oldest mark: newer marks are only attempts. Removes marks of dead processes. */
+/** Finds the other living process with the oldest lock file: newer ones are only attempts. Removes stale files. */
 function otherHolder(directory: string, mine: string): number | undefined {
   const living: { pid: number; since: number }[] = [];
   for (const name of readdirSync(directory)) {
@@ -63,7 +63,7 @@ function otherHolder(directory: string, mine: string): number | undefined {
   return living.sort((one, other) => one.since - other.since)[0]?.pid;
 }
 
-/** When the mark was created, in milliseconds; the current time if it has just been removed. */
+/** Returns when the lock file was created, in milliseconds; the current time if it has just been removed. */
 function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
 }

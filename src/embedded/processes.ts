@@ -2,12 +2,12 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The code of a system error, such as `ENOENT`. */
+/** Returns the code of a system error, such as `ENOENT`. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-/** A file's text; undefined if there is no such file. */
+/** Returns a file's text; undefined if there is no such file. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -17,7 +17,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Whether a process is running. A zombie still accepts signal 0, but is not running. */
+/** Checks whether a process is running. A zombie still accepts signal 0, but is not running. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -27,7 +27,7 @@ export function isRunning(pid: number): boolean {
   return !['Z', 'X'].includes(linuxStatus(pid)?.[0] ?? '');
 }
 
-/** Resolves with how a child process ended, or why it could not be started: at once if that is long ago. */
+/** Resolves with how a child process ended, or why it could not start; immediately if it has already ended. */
 export function endOf(child: ChildProcess): Promise<string> {
   const outcome = () => (child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`);
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(outcome());
@@ -37,7 +37,7 @@ export function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** When a process started, as text to compare. A process ID is soon reused, above all in containers. */
+/** Returns when a process started, as text to compare. Process IDs are soon reused, especially in containers. */
 export function startMark(pid: number): string {
   if (process.platform === 'win32') return '';
   if (process.platform !== 'linux') return askPs(pid, 'lstart=');
@@ -45,7 +45,7 @@ export function startMark(pid: number): string {
   return `${bootId} ${linuxStatus(pid)?.[19] ?? ''}`;
 }
 
-/** Whether the process is a Postgres server that uses this data folder. */
+/** Checks whether the process is a Postgres server that uses this data folder. */
 export function isServerOf(pid: number, data: string): boolean {
   if (!isRunning(pid)) return false;
   if (process.platform === 'linux') return isNamedPostgres(pid) && worksIn(pid, data);
@@ -54,7 +54,7 @@ export function isServerOf(pid: number, data: string): boolean {
   return command.includes('postgres') && command.includes(data);
 }
 
-/** A server, by its `postmaster.pid`. */
+/** A server, as its `postmaster.pid` describes it. */
 export interface Postmaster {
   readonly pid: number;
   /** The TCP port; NaN until the server has chosen it. */
@@ -63,7 +63,7 @@ export interface Postmaster {
   readonly isReady: boolean;
 }
 
-/** The server that `postmaster.pid` names, which may be gone; undefined if there is no such file. */
+/** Returns the server that `postmaster.pid` names, which may have ended; undefined if there is no such file. */
 export function readPostmaster(data: string): Postmaster | undefined {
   const lines = readIfThere(join(data, 'postmaster.pid'))?.split('\n') ?? [];
   // A minus sign marks single-user mode.
@@ -73,7 +73,7 @@ export function readPostmaster(data: string): Postmaster | undefined {
   return { pid, port: Number.parseInt(lines[3] ?? '', 10), isReady: lines[7]?.trim() === 'ready' };
 }
 
-/** The fields of `/proc/<pid>/stat`, from the state on. The name before them may contain spaces and brackets. */
+/** Returns the fields of `/proc/<pid>/stat` from the state on. The name before it can contain spaces and brackets. */
 function linuxStatus(pid: number): string[] | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -88,7 +88,7 @@ function isNamedPostgres(pid: number): boolean {
   return readIfThere(`/proc/${pid}/comm`)?.startsWith('postgres') ?? false;
 }
 
-/** A server's working directory is its data folder. Compares device and inode, which do not depend on the path. */
+/** Checks whether a process works in the data folder, as its server does. Compares device and inode, not paths. */
 function worksIn(pid: number, data: string): boolean {
   try {
     const [actual, expected] = [statSync(`/proc/${pid}/cwd`), statSync(data)];

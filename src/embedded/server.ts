@@ -7,28 +7,28 @@ import { endOf, errorCode, isServerOf, readPostmaster } from './processes.js';
 import { canReach, type ServerUser } from './user.js';
 
 const startLimit = 120_000;
-/** For connections that are being closed: a pool says that it has ended before the last of them has. */
+/** The time for closing connections to end: a pool reports that it has ended before the last of them has. */
 const smartStopLimit = 500;
 const fastStopLimit = 10_000;
 const immediateStopLimit = 5_000;
 const logLimit = 10_000_000;
 
-/** How to run the programs of one Postgres. */
+/** The programs of one Postgres, and how to run them. */
 export interface Programs {
   /** The folder with `bin`, `lib` and `share`. */
   readonly native: string;
   readonly user: ServerUser;
-  /** The file that the programs' output goes to. */
+  /** The file that receives the programs' output. */
   readonly logFile: string;
 }
 
-/** A program failed or did not start. The message ends with the last lines of its log. */
+/** The failure of a program, or of its start. The message ends with the last lines of its log. */
 export class ServerFailure extends SetupError {}
 
 type Program = 'initdb' | 'postgres' | 'pg_ctl';
 
 /**
- * Runs a program to its end.
+ * Runs a program until it ends.
  * @param args returns the arguments, given a path under which the program can reach the data folder
  * @throws ServerFailure unless the exit code is 0.
  */
@@ -39,17 +39,17 @@ export async function run(
   args: (folder: string) => readonly string[],
   input = '',
 ): Promise<void> {
-  const logged = logSize(programs);
+  const logOffset = logSize(programs);
   const child = launch(programs, program, data, args);
   child.stdin?.on('error', () => {}).end(input);
   const outcome = await endOf(child);
-  if (outcome !== 'exit code 0') throw failure(programs, program, outcome, logged);
+  if (outcome !== 'exit code 0') throw failure(programs, program, outcome, logOffset);
 }
 
 /**
  * Starts the server and waits until it accepts connections.
- * @param signal aborts when the server is no longer wanted
- * @throws ServerFailure if it ends before, is not ready after two minutes, or is no longer wanted.
+ * @param signal aborts when the server is no longer needed
+ * @throws ServerFailure if the server ends before, is not ready after two minutes, or is no longer needed.
  */
 export async function startServer(
   programs: Programs,
@@ -57,7 +57,7 @@ export async function startServer(
   settings: Readonly<Record<string, string>>,
   signal?: AbortSignal,
 ): Promise<ChildProcess> {
-  const logged = logSize(programs);
+  const logOffset = logSize(programs);
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = launch(programs, 'postgres', data, (folder) => ['-D', folder, ...options]);
   server.stdin?.destroy();
@@ -66,21 +66,26 @@ export async function startServer(
     outcome = how;
   });
   for (const limit = Date.now() + startLimit; !isReady(server, data); await delay(10)) {
-    if (outcome !== undefined) throw failure(programs, 'postgres', outcome, logged);
+    if (outcome !== undefined) throw failure(programs, 'postgres', outcome, logOffset);
     if (Date.now() < limit && !signal?.aborted) continue;
     await stopServer(programs, data, server);
-    throw failure(programs, 'postgres', signal?.aborted ? 'stopped' : `not ready after ${startLimit / 1000} s`, logged);
+    throw failure(
+      programs,
+      'postgres',
+      signal?.aborted ? 'stopped' : `not ready after ${startLimit / 1000} s`,
+      logOffset,
+    );
   }
   return server;
 }
 
-/** Shuts down a server that this process started. Disconnects its clients; everything committed is kept. */
+/** Shuts down a server that this process started. Disconnects its clients; committed data is not lost. */
 export async function stopServer(programs: Programs, data: string, server: ChildProcess): Promise<void> {
   const isUp = (): boolean => server.pid !== undefined && server.exitCode === null && server.signalCode === null;
   await stop(programs, data, isUp, (signal) => server.kill(signal));
 }
 
-/** Stops the server that a killed process left running on this data folder. Nothing of it will block the next start. */
+/** Stops the server that a killed process left running on this data folder, so that it cannot block the next start. */
 export async function endLeftover(programs: Programs, data: string, log: (line: string) => void): Promise<void> {
   const pid = readPostmaster(data)?.pid;
   if (pid === undefined) return;
@@ -96,8 +101,8 @@ export async function endLeftover(programs: Programs, data: string, log: (line: 
 
 /**
  * Writes this process's ID into `postmaster.pid`. Postgres refuses to start while the process named there is alive,
- * even if it is a zombie or an unrelated process with the same ID. But it recognizes its parent's ID as stale. The file
- * must stay, since Postgres finds its shared memory by it.
+ * even if it is a zombie or an unrelated process with the same ID. But it treats its parent's ID as stale. The file
+ * must stay, because Postgres finds its shared memory through it.
  */
 function disownPid(data: string): void {
   const path = join(data, 'postmaster.pid');
@@ -112,7 +117,7 @@ async function stop(
   send: (signal: NodeJS.Signals) => void,
 ): Promise<void> {
   const steps = [
-    // On Windows, Node would kill it.
+    // On Windows, Node would kill the server.
     ...(process.platform === 'win32' ? [] : [['SIGTERM', smartStopLimit] as const]),
     ['SIGINT', fastStopLimit],
     ['SIGQUIT', immediateStopLimit],
@@ -126,7 +131,7 @@ async function stop(
   }
 }
 
-/** Sends a signal. The process may have ended since the check, which is fine: the signal was to end it. */
+/** Sends a signal that ends a process. Ignores that the process may have ended since the check. */
 function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals): void {
   try {
     send(signal);
@@ -135,16 +140,16 @@ function trySend(send: (signal: NodeJS.Signals) => void, signal: NodeJS.Signals)
   }
 }
 
-/** Windows has no signals: Node would kill the process at once. pg_ctl talks to the server through a pipe. */
+/** Windows has no signals, so Node would kill the process immediately. pg_ctl talks to the server through a pipe. */
 async function stopOnWindows(programs: Programs, data: string): Promise<void> {
   await run(programs, 'pg_ctl', data, (folder) => ['stop', '-m', 'fast', '-W', '-D', folder]).catch(() => {});
 }
 
 /**
- * Starts a program. If root starts it, it runs as a user who may not be able to reach the data folder by its path (for
+ * Starts a program. If root starts it, it runs as a user that may be unable to reach the data folder by its path (for
  * example below `/root`). Root then opens the folder, and the program reaches it through file descriptor 3, so that the
- * data can stay where it is. The program has its own session, so that Ctrl-C does not reach it before `stop()` is
- * called.
+ * data can stay where it is. The program has its own session, so that Ctrl-C does not reach it before the call of
+ * `stop()`.
  */
 function launch(
   { native, user, logFile }: Programs,
@@ -170,11 +175,11 @@ function launch(
   }
 }
 
-/** Not the whole environment: PG* variables would change what the server does, and it does not need the rest. */
+/** Selects few variables: those named PG* would change the server's behavior, and it does not need the rest. */
 function serverEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'TZ', 'SystemRoot', 'TEMP', 'TMP'];
-  const kept = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return { ...Object.fromEntries(kept), LC_ALL: 'C' };
+  const variables = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { ...Object.fromEntries(variables), LC_ALL: 'C' };
 }
 
 function isReady(server: ChildProcess, data: string): boolean {
@@ -182,7 +187,7 @@ function isReady(server: ChildProcess, data: string): boolean {
   return postmaster?.pid === server.pid && postmaster?.isReady === true;
 }
 
-/** The log's size in bytes: the next program's lines start there. Sets a large log aside first. */
+/** Returns the log's size in bytes, which is where the next program's lines start. Renames a large log first. */
 function logSize({ logFile }: Programs): number {
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size < logLimit) return size;

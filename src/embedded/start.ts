@@ -3,11 +3,11 @@
  *
  *   <directory>/postgres         the data
  *   <directory>/connection.json  port and password (mode 0600)
- *   <directory>/postgres.log     the output of Postgres and its tools; set aside as postgres.log.1 at 10 MB
- *   <directory>/lock-*           the process that has the folder
+ *   <directory>/postgres.log     the output of Postgres and its tools; renamed to postgres.log.1 at 10 MB
+ *   <directory>/lock-*           the process that holds the lock
  *   <directory>/binaries         a copy of the programs, if those in node_modules cannot be used
  *
- * If Postgres ends by itself, it is started again, on the same port. After a few attempts in a minute, it is given up.
+ * If Postgres ends unexpectedly, it restarts on the same port, at most five times in a row without a minute of uptime.
  *
  * If this process ends without `stop()`, a small guard (`sh`) stops the server within moments. Without the guard (on
  * Windows, without `sh`, or if it is killed too), the server keeps running until the next start on the folder, which
@@ -22,7 +22,7 @@ import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { prepareBinaries } from './binaries.js';
 import { createCluster, majorOf, removeDrafts, resetPassword } from './cluster.js';
-import { addressOf, choosePort, connectionFile, keepConnection, readConnection } from './connection.js';
+import { addressOf, choosePort, connectionFile, readConnection, saveConnection } from './connection.js';
 import { lockFolder } from './lock.js';
 import { errorCode } from './processes.js';
 import { endLeftover, type Programs, ServerFailure, startServer } from './server.js';
@@ -36,7 +36,7 @@ export interface EmbeddedDatabase {
   readonly dataDirectory: string;
   /** The file that holds the password. */
   readonly connectionFile: string;
-  /** Resolves with the reason if Postgres has ended and cannot be started again. */
+  /** Resolves with the reason if Postgres has ended and cannot be restarted. */
   readonly lost: Promise<Error>;
   /** Disconnects all clients, shuts down the server and unlocks the folder. Further calls have no effect. */
   stop(): Promise<void>;
@@ -46,18 +46,18 @@ export interface EmbeddedDatabase {
 export interface EmbeddedOptions {
   /** The folder; the data is in `<directory>/postgres`. Default `.tidemark` in the working directory. */
   directory?: string | undefined;
-  /** The TCP port on 127.0.0.1. Default: the port kept in the folder from the first start, or else a free one. */
+  /** The TCP port on 127.0.0.1. Default: the port that the first start stored in the folder, or else a free one. */
   port?: number | undefined;
   /** The folder of the npm package with the binaries. Default: the optional dependency for this platform. */
   binaries?: string | undefined;
   /** Server settings, for example `{ fsync: 'off' }`. Default: none. */
   settings?: Record<string, string> | undefined;
-  /** Logs each notable event. Default: nowhere. */
+  /** Logs each notable event. Default: no log. */
   log?: Pick<Logger, 'info' | 'warn'> | undefined;
 }
 
 /**
- * Starts the database of a folder. Creates it at the first start.
+ * Starts the database of a folder, and creates it at the first start.
  * @throws SetupError if it cannot: no binaries for this platform, the folder in use, the port taken, or a failure of
  * Postgres itself.
  */
@@ -85,12 +85,20 @@ async function startLocked(
   const user = chooseServerUser(data);
   const { native, major } = prepareBinaries(options.binaries, directory, user);
   const programs = { native, user, logFile: join(directory, 'postgres.log') };
-  const kept = readConnection(directory);
-  const password = kept?.password ?? randomBytes(24).toString('base64url');
+  const storedConnection = readConnection(directory);
+  const password = storedConnection?.password ?? randomBytes(24).toString('base64url');
   const say = (message: string) => log.info({}, message);
-  const start: Start = { programs, major, data, password, isPasswordNew: kept === undefined, settings, say };
+  const start: Start = {
+    programs,
+    major,
+    data,
+    password,
+    isPasswordNew: storedConnection === undefined,
+    settings,
+    say,
+  };
   await prepareData(start);
-  const { server, port } = await startOnPort(start, options.port, kept?.port);
+  const { server, port } = await startOnPort(start, options.port, storedConnection?.port);
   const again = async (signal: AbortSignal) => {
     await endLeftover(programs, data, say);
     return (await startOnPort(start, port, port, signal)).server;
@@ -102,7 +110,7 @@ async function startLocked(
     return stopped;
   };
   try {
-    if (kept === undefined) keepConnection(directory, { port, password });
+    if (storedConnection === undefined) saveConnection(directory, { port, password });
   } catch (error) {
     await stop();
     throw error;
@@ -126,28 +134,28 @@ interface Start {
   readonly say: (message: string) => void;
 }
 
-/** Afterwards the data exists, has the right version and this password, and no server is running on it. */
+/** Ensures that the data exists, has the right version and this password, and that no server is running on it. */
 async function prepareData({ programs, major, data, password, isPasswordNew, settings, say }: Start): Promise<void> {
   removeDrafts(data);
-  const found = majorOf(data);
-  if (found === undefined) {
+  const dataMajor = majorOf(data);
+  if (dataMajor === undefined) {
     say(`Creating a Postgres ${major} database in ${data}.`);
     return createCluster(programs, major, data, password, settings.fsync !== 'off');
   }
-  if (found !== major) throw new SetupError(otherVersion(data, found, major));
+  if (dataMajor !== major) throw new SetupError(otherVersion(data, dataMajor, major));
   await endLeftover(programs, data, say);
   if (isPasswordNew) await resetPassword(programs, data, password);
 }
 
-/** Retries what resolves itself: backends that outlive a killed server for a moment, or a port lost in a race. */
+/** Retries after transient failures: backends that briefly outlive a killed server, or a port lost in a race. */
 async function startOnPort(
   { programs, data, settings, say }: Start,
-  wanted: number | undefined,
-  kept: number | undefined,
+  requestedPort: number | undefined,
+  storedPort: number | undefined,
   signal?: AbortSignal,
 ): Promise<{ server: ChildProcess; port: number }> {
   for (const limit = Date.now() + 10_000; ; await delay(100)) {
-    const port = await choosePort(wanted, kept, say);
+    const port = await choosePort(requestedPort, storedPort, say);
     const fixed = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
     try {
       return { port, server: await startServer(programs, data, { ...settings, ...fixed }, signal) };
@@ -164,16 +172,17 @@ function makeFolder(directory: string): void {
   if (isNew) writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
-function otherVersion(data: string, found: number, major: number): string {
+function otherVersion(data: string, dataMajor: number, major: number): string {
   return (
-    `The data in ${data} is from Postgres ${found}, but the installed binaries are Postgres ${major}. ` +
+    `The data in ${data} is from Postgres ${dataMajor}, but the installed binaries are Postgres ${major}. ` +
     'Move the folder away to start over, or transfer the data with pg_dump from the older version.'
   );
 }
 
 function explained(error: unknown, directory: string): unknown {
-  if (!(error instanceof Error) || !['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes(errorCode(error) ?? ''))
+  if (!(error instanceof Error) || !['EACCES', 'EPERM', 'EROFS', 'EINVAL'].includes(errorCode(error) ?? '')) {
     return error;
+  }
   const advice = `The embedded database cannot use ${directory}. Does the folder belong to another user?`;
   return new SetupError(`${advice} Choose another folder, or set DATABASE_URL. (${error.message})`, { cause: error });
 }

@@ -6,30 +6,30 @@ import { guardAgainstCrash } from './guard.js';
 import { endOf } from './processes.js';
 import { type Programs, stopServer } from './server.js';
 
-/** How long to wait before each attempt to start the server again, in milliseconds. After the last, it is given up. */
+/** The pauses before each attempt to restart the server, in milliseconds. If the last one fails, the server is lost. */
 const pausesMs = [0, 1_000, 3_000, 10_000, 30_000];
-/** A server that has run for this long gets all attempts again. */
+/** Once a server has run for this many milliseconds, it has all attempts again. */
 const steadyMs = 60_000;
 
-/** What is needed to run a server. */
+/** The parts needed to run a server. */
 export interface Operation {
   readonly programs: Programs;
   /** The data folder. */
   readonly data: string;
-  /** Starts the server again. Rejects if that fails, and soon after the signal aborts. */
+  /** Restarts the server. Rejects if that fails, and soon after the signal aborts. */
   start(signal: AbortSignal): Promise<ChildProcess>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A server that is started again when it ends. */
+/** A server that restarts when it ends. */
 export interface Supervision {
-  /** Resolves with the reason if the server has ended and cannot be started again. */
+  /** Resolves with the reason if the server has ended and cannot be restarted. */
   readonly lost: Promise<Error>;
-  /** Stops the server, also while it is being started again. Further calls wait for the first. */
+  /** Stops the server, even during a restart. Further calls wait for the first. */
   stop(): Promise<void>;
 }
 
-/** Watches over a server that has just been started. Neither server nor guard keeps this process alive. */
+/** Supervises a server that has just started. Neither the server nor its guard keeps this process alive. */
 export function supervise(first: ChildProcess, operation: Operation): Supervision {
   const stopping = new AbortController();
   const end = keepRunning(first, operation, stopping.signal);
@@ -42,10 +42,10 @@ export function supervise(first: ChildProcess, operation: Operation): Supervisio
   };
 }
 
-/** @throws SetupError if the server is given up. */
+/** @throws SetupError if the server ends and no attempts are left. */
 async function keepRunning(first: ChildProcess, operation: Operation, signal: AbortSignal): Promise<void> {
   const abortion = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  let attempts = 0;
+  let restarts = 0;
   for (let starting = Promise.resolve(first); ; starting = operation.start(signal)) {
     let since = Number.POSITIVE_INFINITY;
     const reason = await starting
@@ -55,16 +55,16 @@ async function keepRunning(first: ChildProcess, operation: Operation, signal: Ab
       })
       .catch((error: Error) => error.message);
     if (signal.aborted) return;
-    if (performance.now() - since > steadyMs) attempts = 0;
-    const pauseMs = pausesMs[attempts++];
-    if (pauseMs === undefined) throw givenUp(reason);
+    if (performance.now() - since > steadyMs) restarts = 0;
+    const pauseMs = pausesMs[restarts++];
+    if (pauseMs === undefined) throw giveUpError(reason);
     operation.log.warn({}, `${reason}\nStarting Postgres again${pauseMs > 0 ? ` in ${pauseMs / 1_000} s` : ''}.`);
     await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
   }
 }
 
-/** Waits until the server ends, or stops it after the abortion. Returns how it ended. */
+/** Waits until the server ends, or stops it when `abortion` resolves. Returns how it ended. */
 async function run(server: ChildProcess, { programs, data }: Operation, abortion: Promise<void>): Promise<string> {
   guardAgainstCrash(server, programs.user);
   server.unref();
@@ -73,6 +73,6 @@ async function run(server: ChildProcess, { programs, data }: Operation, abortion
   return `Postgres ended by itself (${how}): see ${programs.logFile}.`;
 }
 
-function givenUp(reason: string): SetupError {
+function giveUpError(reason: string): SetupError {
   return new SetupError(`Postgres was given up after ${pausesMs.length} attempts to start it again. ${reason}`);
 }

@@ -11,9 +11,9 @@ export interface ServerUser {
 const nobody = { uid: 65534, gid: 65534 } as const;
 
 /**
- * Chooses the user that Postgres runs as. Postgres refuses to run as root: if this process is root's, Postgres runs as
- * the owner of the data, or as `nobody`, who becomes the owner.
- * @throws SetupError if this process is root's and the platform is not Linux.
+ * Chooses the user that Postgres runs as. Postgres refuses to run as root, so if this process runs as root, Postgres
+ * runs as the owner of the data, or as `nobody`, which becomes the owner.
+ * @throws SetupError if this process runs as root and the platform is not Linux.
  */
 export function chooseServerUser(data: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
@@ -25,21 +25,21 @@ export function chooseServerUser(data: string): ServerUser {
   if (!existsSync(data)) return nobody;
   const { uid, gid } = statSync(data);
   if (uid !== 0) return { uid, gid };
-  handOverTree(data, nobody);
+  changeOwnerOfTree(data, nobody);
   return nobody;
 }
 
 /** Makes `user` the owner of a file or folder. */
-export function handOver(path: string, user: ServerUser): void {
+export function changeOwner(path: string, user: ServerUser): void {
   if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid);
 }
 
-function handOverTree(folder: string, user: ServerUser): void {
-  handOver(folder, user);
-  for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true })) handOver(join(folder, name), user);
+function changeOwnerOfTree(folder: string, user: ServerUser): void {
+  changeOwner(folder, user);
+  for (const name of readdirSync(folder, { encoding: 'utf8', recursive: true })) changeOwner(join(folder, name), user);
 }
 
-/** Whether `user` may enter every folder above `path`, and enter (or run) `path` itself. */
+/** Checks whether `user` can enter every folder above `path`, and enter (or run) `path` itself. */
 export function canReach(user: ServerUser, path: string): boolean {
   if (user.uid === undefined) return true;
   let current = realpathSync(path);

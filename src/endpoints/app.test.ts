@@ -4,8 +4,8 @@ import type { UserContext } from '../context.js';
 import { Problem, SetupError } from '../errors.js';
 import type { PushRoute } from './sync.js';
 
-describe('routes', () => {
-  it('pull and push', async () => {
+describe('the routes', () => {
+  it('include pull and push', async () => {
     const { post } = setUp();
     const pulled = await post('/sync/pull', pull);
     expect(pulled.status).toBe(200);
@@ -19,13 +19,13 @@ describe('routes', () => {
     expect(await (await post('/sync/push', push)).text()).toBe('{}');
   });
 
-  it('another base path', async () => {
+  it('can have another base path', async () => {
     const { post } = setUp({ basePath: '/api/v1' });
     expect((await post('/api/v1/sync/pull', pull)).status).toBe(200);
     await expectProblem(await post('/sync/pull', pull), 404, 'not-found');
   });
 
-  it('the protocol refusals have status 200', async () => {
+  it('return refusals of the protocol with status 200', async () => {
     const { post } = setUp({
       pull: async () => ({ error: 'ClientStateNotFound' }),
       push: async () => ({ error: 'VersionNotSupported', versionType: 'schema' }),
@@ -44,11 +44,11 @@ describe('routes', () => {
     expect(await (await post('/sync/push', { pushVersion: 2 })).json()).toMatchObject({ versionType: 'push' });
   });
 
-  it('health and readiness', async () => {
+  it('include health and readiness probes', async () => {
     let cause: Error | undefined;
     const { send } = setUp({
-      tail: () => ({ listeners: 2, lagMs: 41 }),
-      audits: () => ({ compared: 3, differences: 1 }),
+      notifier: () => ({ subscribers: 2, lagMs: 41 }),
+      consistencyChecks: () => ({ comparisons: 3, differences: 1 }),
       ready: async () => {
         if (cause) throw cause;
       },
@@ -60,14 +60,14 @@ describe('routes', () => {
     }
     expect(await (await send('/readyz')).json()).toEqual({
       status: 'ok',
-      degraded: ['audit-differences'],
-      pokes: { listeners: 2, lagMs: 41 },
-      audits: { compared: 3, differences: 1 },
+      degraded: ['consistency-differences'],
+      pokes: { subscribers: 2, lagMs: 41 },
+      consistencyChecks: { comparisons: 3, differences: 1 },
     });
     cause = new Error('secret host');
     expect((await send('/healthz')).status).toBe(200);
     const { detail } = await expectProblem(await send('/readyz'), 503, 'unavailable', {
-      degraded: ['database', 'audit-differences'],
+      degraded: ['database', 'consistency-differences'],
     });
     expect(detail).toBe('The server is not ready; the change log was last read 41 ms ago');
     const idle = setUp({ ready: () => Promise.reject(cause) });
@@ -76,7 +76,7 @@ describe('routes', () => {
     expect(JSON.stringify(idle.lines)).toContain('secret host');
   });
 
-  it('probes are logged at debug, below a base path too, and a probe of a wrong path at info', async () => {
+  it('log probes at debug, also below a base path, and probes of a wrong path at info', async () => {
     const { send, lines } = setUp({ basePath: '/sync-server' });
     for (const path of ['/sync-server/healthz', '/sync-server/readyz', '/healthz']) await send(path);
     expect(lines.map(({ level, fields: { path, status } }) => [path, status, level])).toEqual([
@@ -87,22 +87,22 @@ describe('routes', () => {
   });
 
   it.each([
-    ['pokes-late', { tail: () => ({ listeners: 1, lagMs: 5_001 }) }],
-    ['audit-differences', { audits: () => ({ compared: 1, differences: 1 }) }],
+    ['pokes-late', { notifier: () => ({ subscribers: 1, lagMs: 5_001 }) }],
+    ['consistency-differences', { consistencyChecks: () => ({ comparisons: 1, differences: 1 }) }],
     ['upkeep-fails', { upkeep: () => ({ isFailing: true, heldSeconds: 0 }) }],
     ['horizon-held', { upkeep: () => ({ isFailing: false, heldSeconds: 3601 }) }],
-  ])('a server that is ready says that something is degraded: %s', async (code, parts) => {
+  ])('report degraded readiness: %s', async (code, parts) => {
     const degradedOf = async (one: typeof parts) =>
       ((await (await setUp(one).send('/readyz')).json()) as { degraded: string[] }).degraded;
     expect(await degradedOf(parts)).toEqual([code]);
     const fine = {
-      tail: () => ({ listeners: 1, lagMs: 5_000 }),
+      notifier: () => ({ subscribers: 1, lagMs: 5_000 }),
       upkeep: () => ({ isFailing: false, heldSeconds: 60 }),
     };
     expect(await degradedOf(fine)).toEqual([]);
   });
 
-  it('a server that is set up wrongly says so, and no more', async () => {
+  it('report a wrong setup without its details', async () => {
     const { send } = setUp({ ready: () => Promise.reject(new SetupError('secret table')) });
     await expectProblem(await send('/readyz'), 503, 'unavailable', { degraded: ['setup'] });
   });
@@ -113,19 +113,19 @@ describe('routes', () => {
     ['OPTIONS', '/sync/pull', 'POST'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['PUT', '/readyz', 'GET, HEAD'],
-  ])('%s %s is not allowed', async (method, path, allow) => {
+  ])('do not allow %s %s', async (method, path, allow) => {
     const response = await setUp().send(path, { method });
     expect(response.headers.get('Allow')).toBe(allow);
     const { detail } = await expectProblem(response, 405, 'method-not-allowed');
     expect(detail).toBe(`This path accepts only ${allow}`);
   });
 
-  it('HEAD of a POST route is not allowed', async () => {
+  it('do not allow HEAD where only POST is allowed', async () => {
     expect((await setUp().send('/sync/pull', { method: 'HEAD' })).status).toBe(405);
   });
 
   it.each(['/', '/sync', '/sync/pull/', '/sync/pull/x', '/%', '/%ff', '/__proto__', '/sync/constructor'])(
-    'nothing is at %s',
+    'do not include %s',
     async (path) => {
       const { detail } = await expectProblem(await setUp().post(path, pull), 404, 'not-found');
       expect(detail).toBe('There is nothing at this path');
@@ -134,14 +134,14 @@ describe('routes', () => {
 });
 
 describe('authentication', () => {
-  it('nobody is 401, before the body is looked at', async () => {
+  it('refuses an unauthenticated request with 401 before it reads the body', async () => {
     const response = await setUp().post('/sync/pull', 'no json', { Authorization: '' });
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
     const { detail } = await expectProblem(response, 401, 'unauthenticated');
     expect(detail).toBe('The request has no valid authorization');
   });
 
-  it('a Problem passes, with its headers', async () => {
+  it('passes on a Problem with its headers', async () => {
     const { post } = setUp({
       authenticate: () => {
         throw new Problem('forbidden', 'not you', { headers: { 'X-Why': 'because' } });
@@ -153,7 +153,7 @@ describe('authentication', () => {
   });
 
   it.each([new Error('secret'), null, 'secret', undefined, Object.assign(new Error('secret'), { code: '42P01' })])(
-    'whatever else is thrown is 500 (case %#)',
+    'turns any other thrown value into a 500 (case %#)',
     async (thrown) => {
       const { post, lines } = setUp({
         authenticate: async () => {
@@ -166,7 +166,7 @@ describe('authentication', () => {
     },
   );
 
-  it('a database that is away is 503', async () => {
+  it('responds 503 if the database is unavailable', async () => {
     const { post } = setUp({
       authenticate: () => {
         throw Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
@@ -177,7 +177,7 @@ describe('authentication', () => {
     await expectProblem(response, 503, 'unavailable');
   });
 
-  it("a body that authenticate has read is its mistake, not the client's", async () => {
+  it('responds 500 if authenticate has read the body', async () => {
     const { post, lines } = setUp({
       authenticate: async (request) => {
         await request.text();
@@ -188,12 +188,12 @@ describe('authentication', () => {
     expect(JSON.stringify(lines)).toContain('must not read the body');
   });
 
-  it.each([new Date(0), new Date(8.64e15), undefined])('an authorization may end: %s', async (expiresAt) => {
+  it.each([new Date(0), new Date(8.64e15), undefined])('accepts the expiry %s', async (expiresAt) => {
     const { post } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
     expect((await post('/sync/pull', pull)).status).toBe(200);
   });
 
-  it.each([new Date(Number.NaN), 5, '2030-01-01', null])('but not at no time: %s', async (expiresAt) => {
+  it.each([new Date(Number.NaN), 5, '2030-01-01', null])('responds 500 to the invalid expiry %s', async (expiresAt) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID: 'u', expiresAt }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 500, 'internal');
     expect(JSON.stringify(lines)).toContain('expiresAt must be a valid Date');
@@ -201,12 +201,12 @@ describe('authentication', () => {
 
   it.each([
     ['empty', ''],
-    ['with a NUL', 'a\0'],
-    ['with a lone surrogate', 'a\ud800'],
+    ['a text with NUL', 'a\0'],
+    ['a text with a lone surrogate', 'a\ud800'],
     ['a number', 7],
     ['undefined', undefined],
     ['too long', 'é'.repeat(513)],
-  ])('a context whose userID is %s is refused as unauthenticated, and logged', async (_, userID) => {
+  ])('refuses and logs a context whose userID is %s', async (_, userID) => {
     const { post, lines } = setUp({ authenticate: () => ({ userID }) as UserContext });
     await expectProblem(await post('/sync/pull', pull), 401, 'unauthenticated');
     expect(JSON.stringify(lines)).toContain(
@@ -215,7 +215,7 @@ describe('authentication', () => {
   });
 });
 
-describe('request IDs and the log', () => {
+describe('a request', () => {
   it.each([
     [{ 'X-Sync-RequestID': 'a' }, 'a'],
     [{ 'X-Sync-RequestID': '', 'X-Replicache-RequestID': 'b' }, 'b'],
@@ -223,7 +223,7 @@ describe('request IDs and the log', () => {
     [{ 'X-Sync-RequestID': `\té${'x'.repeat(300)}` }, 'x'.repeat(200)],
     [{ 'X-Sync-RequestID': 'é a b é' }, 'a b'],
     [{ 'X-Sync-RequestID': `${'x'.repeat(199)} y` }, 'x'.repeat(199)],
-  ])('case %#', async (headers, expected) => {
+  ])('gets its ID from its headers (case %#)', async (headers, expected) => {
     const { post, lines } = setUp();
     const response = await post('/sync/pull', '{}', headers as Record<string, string>);
     expect(response.headers.get('X-Request-ID')).toBe(expected);
@@ -231,11 +231,11 @@ describe('request IDs and the log', () => {
     expect(lines.map((line) => line.fields.requestID)).toEqual([expected]);
   });
 
-  it('one is made where none was sent', async () => {
+  it('gets a random ID if it has none', async () => {
     expect((await setUp().send('/healthz')).headers.get('X-Request-ID')).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
   });
 
-  it('each request is logged once, and a failure with its cause', async () => {
+  it('is logged once, and a failure also with its cause', async () => {
     const failing = setUp({
       pull: async () => {
         throw new Error('relation "secret" does not exist');
@@ -256,7 +256,7 @@ describe('request IDs and the log', () => {
     expect(fine.lines).toMatchObject([{ level: 'info', fields: { status: 200 } }, { level: 'debug' }]);
   });
 
-  it('whoever pushes is known to the push', async () => {
+  it('passes its user, ID and authorization to the push', async () => {
     const seen = vi.fn(async () => null);
     await setUp({ push: seen }).post('/sync/push', push);
     expect(seen).toHaveBeenCalledWith(
@@ -266,7 +266,7 @@ describe('request IDs and the log', () => {
     );
   });
 
-  it('a push that is forwarded goes out as it came in', async () => {
+  it('reaches a push route that forwards it with its original bytes and headers', async () => {
     const forward = vi.fn<PushRoute<UserContext>>(async () => null);
     const body = `${JSON.stringify(push)}  `;
     const response = await setUp({ push: forward }).post('/sync/push', body, {

@@ -4,7 +4,7 @@ import { idempotencyKeyOf, prefersRollback } from './rest.js';
 describe('Idempotency-Key', () => {
   const keyOf = (value: string) => idempotencyKeyOf(new Headers({ 'Idempotency-Key': value }));
 
-  it('may be left out', () => {
+  it('is optional', () => {
     expect(idempotencyKeyOf(new Headers())).toBeUndefined();
   });
 
@@ -18,12 +18,12 @@ describe('Idempotency-Key', () => {
     ['!~', '!~'],
     ['k'.repeat(255), 'k'.repeat(255)],
     [`"${'k'.repeat(255)}"`, 'k'.repeat(255)],
-  ])('%s is the key %s', (value, key) => {
+  ])('with the value %s is the key %s', (value, key) => {
     expect(keyOf(value)).toBe(key);
   });
 
   it.each(['', '""', '"', '"a', '"a"b', 'a\u00e9', '\u00e9', '"\u00e9"', '"a\\b"', '"a\tb"', 'k'.repeat(256)])(
-    '%j is none',
+    'with the value %j is refused',
     (value) => {
       expect(() => keyOf(value)).toThrow(
         expect.objectContaining({
@@ -48,11 +48,11 @@ describe('Prefer', () => {
     ['tx=rollbacks', false],
     ['x;tx=rollback', false],
     ['', false],
-  ])('%s: the call is rolled back: %s', (value, expected) => {
+  ])('with the value %s requests a rollback: %s', (value, expected) => {
     expect(prefersRollback(new Headers({ Prefer: value }))).toBe(expected);
   });
 
-  it('may be left out', () => {
+  it('is optional', () => {
     expect(prefersRollback(new Headers())).toBe(false);
   });
 });

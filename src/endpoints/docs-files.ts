@@ -1,11 +1,11 @@
 /**
- * What the documentation page loads, from `assets/`. In the package, the build has put a module in the place of this one
- * that imports them: an application that is bundled takes only modules along.
+ * The files that the documentation page loads, from `assets/`. In the package, the build replaces this module by one
+ * that imports their contents, because bundlers include only modules.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The name of one of the page's files below the page's path: `…/docs/swagger-ui.css`. */
+/** The name of a file of the page. Its path is below the page: `…/docs/swagger-ui.css`. */
 export type DocsFile =
   | 'swagger-ui.css'
   | 'docs-page.css'
@@ -14,7 +14,7 @@ export type DocsFile =
   // The bundle's first line refers to this file for its licences.
   | 'swagger-ui-bundle.js.LICENSE.txt';
 
-/** Reads one of the page's files, from where the build puts them. */
+/** Reads one of the page's files from the folder in which the build puts them. */
 export async function readDocsFile(
   name: DocsFile,
   folder: URL = new URL('../../assets/', import.meta.url),

@@ -32,7 +32,7 @@ function expectGuarded({ headers }: Response): void {
 }
 
 describe('the documentation page', () => {
-  it('is HTML that is asked for anew each time', async () => {
+  it('is HTML that caches must revalidate', async () => {
     const response = await getPage();
     expect(response.status).toBe(200);
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
@@ -40,7 +40,7 @@ describe('the documentation page', () => {
     expectGuarded(response);
   });
 
-  it('names nothing from elsewhere, and all of it relative to itself', async () => {
+  it('refers only to its own files, by relative URLs', async () => {
     const html = await (await getPage()).text();
     const references = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, reference]) => reference!);
     const files = references.filter((reference) => reference.startsWith('docs/')).map((path) => path.slice(5));
@@ -49,12 +49,12 @@ describe('the documentation page', () => {
     expect(html).not.toMatch(/<style|\sstyle=|<script>|\son\w+=/);
   });
 
-  it('has the title of the document, as text', async () => {
+  it('has the escaped title of the document', async () => {
     const html = await (await getPage(createDocsPage('<b>Q&A</b></title>'))).text();
     expect(html).toContain('<title>&lt;b&gt;Q&amp;A&lt;/b&gt;&lt;/title&gt;</title>');
   });
 
-  it.each(docsFiles)('has its file %s', async (name) => {
+  it.each(docsFiles)('includes the file %s', async (name) => {
     const response = await getFile(name);
     expect(response.status).toBe(200);
     expect(response.headers.get('Content-Type')).toMatch(/^text\/(css|javascript|plain); charset=utf-8$/);
@@ -68,18 +68,18 @@ describe('the documentation page', () => {
     ['the weak tag of a proxy', (tag: string) => `W/${tag}`, 304],
     ['any tag', () => '*', 304],
     ['another tag', () => '"other"', 200],
-  ])('sends a file that is cached under %s as it should', async (_, known, status) => {
+  ])('revalidates a file that is cached under %s', async (_, ifNoneMatchOf, status) => {
     const page = createDocsPage('Tasks');
     const tag = (await getFile('docs-page.js', {}, page)).headers.get('ETag')!;
     expect(tag).toMatch(/^"[\w-]{22}"$/);
-    const response = await getFile('docs-page.js', { 'If-None-Match': known(tag) }, page);
+    const response = await getFile('docs-page.js', { 'If-None-Match': ifNoneMatchOf(tag) }, page);
     expect(response.status).toBe(status);
     expect(response.headers.get('ETag')).toBe(tag);
     expect(response.headers.get('Cache-Control')).toBe('public, no-cache');
     expect((await response.text()).length > 0).toBe(status === 200);
   });
 
-  it('says in the log which file the build has not put there', async () => {
+  it('logs which file is missing from the build', async () => {
     const read = (name: DocsFile) => readDocsFile(name, pathToFileURL('/nowhere/'));
     const response = await getFile('swagger-ui.css', {}, createDocsPage('Tasks', read));
     expect(response.status).toBe(500);

@@ -1,7 +1,7 @@
 /** The documentation page: Swagger UI. It loads nothing from other servers and has no inline scripts or styles. */
 import type { Reply } from '../http/answer.js';
 import type { Exchange } from '../http/route.js';
-import { replyTagged, type Tagged, tag } from '../http/tagged.js';
+import { replyTagged, type TaggedContent, tag } from '../http/tagged.js';
 import { type DocsFile, readDocsFile } from './docs-files.js';
 
 const contentTypes: Readonly<Record<DocsFile, string>> = {
@@ -26,7 +26,7 @@ const securityHeaders = {
 export interface DocsPage {
   /** Answers GET of the page. Its path must not end with a slash, because its references are relative. */
   page(): Promise<Reply>;
-  /** Answers GET of one of its files. A file is read once, at the first request for it. */
+  /** Answers GET of one of the page's files. Reads each file once, at the first request for it. */
   file(exchange: Exchange, name: DocsFile): Promise<Reply>;
 }
 
@@ -37,7 +37,7 @@ export interface DocsPage {
  */
 export function createDocsPage(title: string, read: (name: DocsFile) => Promise<string> = readDocsFile): DocsPage {
   const html = pageOf(title);
-  const files = new Map<DocsFile, Tagged>();
+  const files = new Map<DocsFile, TaggedContent>();
   return {
     page: async () => ({
       kind: 'reply',

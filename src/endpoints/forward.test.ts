@@ -42,8 +42,8 @@ const answering = (status: number, body = '{}', headers: Record<string, string> 
     response.end(body);
   });
 
-describe('what is sent', () => {
-  it('the exact bytes, the authorization, the request ID and the API key', async () => {
+describe('a forwarded push', () => {
+  it('contains the exact bytes, the authorization, the request ID and the API key', async () => {
     let seen: [IncomingMessage, string] | undefined;
     const url = await upstream((request, response, body) => {
       seen = [request, body];
@@ -63,7 +63,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('no authorization and no key where there is none', async () => {
+  it('has no authorization and no API key if there is none', async () => {
     let headers: IncomingMessage['headers'] = {};
     const url = await upstream((request, response) => {
       headers = request.headers;
@@ -75,7 +75,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what comes back', () => {
+describe('the response to a forwarded push', () => {
   it.each([
     ['{}', null],
     ['{"anything": [1]}', null],
@@ -86,7 +86,7 @@ describe('what comes back', () => {
       { error: 'VersionNotSupported', versionType: 'schema' },
     ],
     ['{"error": "VersionNotSupported", "versionType": "secret"}', { error: 'VersionNotSupported' }],
-  ])('200 %s', async (body, expected) => {
+  ])('is accepted with status 200 and the body %s', async (body, expected) => {
     expect((await forward(await answering(200, body))).answer).toEqual(expected);
   });
 
@@ -105,7 +105,7 @@ describe('what comes back', () => {
     [504, 502],
     [201, 502],
     [204, 502],
-  ])('%d becomes %d, and nothing that it says is passed on', async (status, expected) => {
+  ])('with status %d becomes %d, without its body', async (status, expected) => {
     const { answer, lines } = await forward(await answering(status, status === 204 ? '' : '{"secret": "stack"}'));
     expect(answer).toMatchObject({ status: expected });
     expect(String(answer)).not.toContain('secret');
@@ -116,12 +116,12 @@ describe('what comes back', () => {
     ['7', '7'],
     ['soon\tish', '1'],
     ['-1', '1'],
-  ])('503 with Retry-After %j gives %s', async (given, expected) => {
-    const { answer } = await forward(await answering(503, '', { 'Retry-After': given }));
+  ])('with status 503 and Retry-After %j becomes one with Retry-After %s', async (retryAfter, expected) => {
+    const { answer } = await forward(await answering(503, '', { 'Retry-After': retryAfter }));
     expect(answer).toMatchObject({ headers: { 'Retry-After': expected } });
   });
 
-  it.each([301, 302, 307, 308])('a redirect (%d) is not followed', async (status) => {
+  it.each([301, 302, 307, 308])('that redirects with %d is not followed', async (status) => {
     let requests = 0;
     const url = await upstream((_request, response) => {
       requests++;
@@ -133,13 +133,13 @@ describe('what comes back', () => {
   });
 
   it.each(['', 'OK', '[]', '"x"', 'null', '{"a":1', 'x'.repeat(100_000), `{"a":"${'x'.repeat(100_000)}"}`])(
-    '200 with a body of %.10j is a failure',
+    'with status 200 and the body %.10j is a failure',
     async (body) => {
       expect((await forward(await answering(200, body))).answer).toMatchObject({ code: 'mutate-endpoint-failed' });
     },
   );
 
-  it('no answer in time, whether to the request or amid the body', async () => {
+  it('times out before it begins and within its body', async () => {
     const waiting = sleep(10_000, { answer: 'none yet' }, { ref: false });
     const answerOf = async (url: string) => (await Promise.race([forward(url, { timeoutMs: 100 }), waiting])).answer;
     const silent = await upstream(() => {});
@@ -150,7 +150,7 @@ describe('what comes back', () => {
     expect(await answerOf(stalled)).toMatchObject({ code: 'mutate-endpoint-timeout' });
   });
 
-  it('a dead port, a broken connection', async () => {
+  it('is a failure if the connection is refused or broken', async () => {
     expect((await forward('http://127.0.0.1:59998/')).answer).toMatchObject({
       code: 'mutate-endpoint-failed',
       status: 502,

@@ -2,9 +2,9 @@ import type { UserContext } from '../context.js';
 import { Problem, type ProblemCode } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import type { PushRoute, SentPush } from './sync.js';
+import type { PushRoute, RawPush } from './sync.js';
 
-/** Where pushes are forwarded to. */
+/** The options of `createForward`. */
 export interface ForwardOptions {
   /** The URL of the application's mutate endpoint. */
   readonly url: string;
@@ -16,11 +16,11 @@ export interface ForwardOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The longest response that is read, in bytes. The protocol's own are shorter than a hundred. */
-const MAX_ANSWER_BYTES = 64 * 1024;
-const MAX_LOGGED_LENGTH = 2_048;
+/** The maximum length of a response, in bytes. The protocol's own responses have fewer than a hundred. */
+const maxAnswerBytes = 64 * 1024;
+const maxLoggedLength = 2_048;
 
-/** The statuses that are passed on: they mean the same to the caller as to this server. */
+/** The statuses that are passed on, because they mean the same to the caller as to this server. */
 const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> = {
   400: ['malformed-request', 'The mutate endpoint rejected the push as malformed'],
   401: ['unauthenticated', 'The mutate endpoint rejected the authorization'],
@@ -33,16 +33,16 @@ const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> 
 };
 
 /**
- * Creates a push route that has the application's mutate endpoint apply the pushes. The caller gets the endpoint's
- * protocol errors, the statuses below and `Retry-After`, but nothing else of its responses.
+ * Creates a push route that has the application's mutate endpoint apply the pushes. Of its responses, the caller gets
+ * only protocol errors, the statuses listed here and `Retry-After`.
  * @throws Problem with the endpoint's own status if the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
  * otherwise `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
  */
 export function createForward<Context extends UserContext>(options: ForwardOptions): PushRoute<Context> {
-  return async (_, { log }, sent) => {
+  return async (_, { log }, rawPush) => {
     const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
     try {
-      const response = await send(options, sent, signal);
+      const response = await send(options, rawPush, signal);
       const text = await readText(response);
       if (response.status === 200) return decodeAnswer(text, log);
       throw refusal(response, text, log);
@@ -55,11 +55,11 @@ export function createForward<Context extends UserContext>(options: ForwardOptio
   };
 }
 
-function send(options: ForwardOptions, push: SentPush, signal: AbortSignal): Promise<Response> {
+function send(options: ForwardOptions, push: RawPush, signal: AbortSignal): Promise<Response> {
   const headers = new Headers({ 'Content-Type': 'application/json', [push.requestID.header]: push.requestID.value });
   if (push.authorization !== null) headers.set('Authorization', push.authorization);
   if (options.apiKey !== undefined) headers.set('X-Api-Key', options.apiKey);
-  // Following a redirect would send the authorization to wherever it points.
+  // Following a redirect would send the authorization to its target.
   const init = {
     method: 'POST',
     headers,
@@ -76,8 +76,9 @@ async function readText(response: Response): Promise<string> {
   let length = 0;
   for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
-    if (length > MAX_ANSWER_BYTES)
+    if (length > maxAnswerBytes) {
       throw new Problem('mutate-endpoint-failed', "The mutate endpoint's response is too large");
+    }
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -89,7 +90,7 @@ function decodeAnswer(text: string, log: Logger): ProtocolError | null {
     answer = JSON.parse(text);
   } catch (error) {
     log.warn(
-      { answer: text.slice(0, MAX_LOGGED_LENGTH), error: describeError(error) },
+      { answer: text.slice(0, maxLoggedLength), error: describeError(error) },
       'The mutate endpoint sent invalid JSON',
     );
   }
@@ -99,13 +100,13 @@ function decodeAnswer(text: string, log: Logger): ProtocolError | null {
   const { error, versionType } = answer as Record<string, unknown>;
   if (error === 'ClientStateNotFound') return { error };
   if (error !== 'VersionNotSupported') return null;
-  const known = versionType === 'pull' || versionType === 'push' || versionType === 'schema';
-  return known ? { error, versionType } : { error };
+  const isKnownType = versionType === 'pull' || versionType === 'push' || versionType === 'schema';
+  return isKnownType ? { error, versionType } : { error };
 }
 
 function refusal(response: Response, text: string, log: Logger): Problem {
   const { status } = response;
-  log.warn({ status, answer: text.slice(0, MAX_LOGGED_LENGTH) }, 'The mutate endpoint refused a push');
+  log.warn({ status, answer: text.slice(0, maxLoggedLength) }, 'The mutate endpoint refused a push');
   const same = sameStatus[status];
   if (same === undefined) return new Problem('mutate-endpoint-failed', 'The mutate endpoint failed');
   const [code, detail] = same;

@@ -6,11 +6,11 @@ export interface MetricsRouteOptions {
   readonly exposition: () => Promise<Exposition>;
   /** The prefix of `/metrics`. */
   readonly basePath: string;
-  /** Rejects if the caller may not see the metrics. */
+  /** Rejects if the caller is not allowed to see the metrics. */
   readonly admit: (exchange: Exchange) => Promise<unknown>;
 }
 
-/** The route that Prometheus reads. */
+/** Creates the route that Prometheus scrapes. */
 export function metricsRoute({ exposition, basePath, admit }: MetricsRouteOptions): Route {
   return {
     methods: ['GET', 'HEAD'],

@@ -6,8 +6,8 @@ import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
-import type { Budget, Holding } from '../limits/budget.js';
-import { type Asked, decodeBatch } from '../protocol/calls.js';
+import type { Budget, Reservation } from '../limits/budget.js';
+import { type CallRequest, decodeBatch } from '../protocol/calls.js';
 import { fromPathSegment } from '../protocol/path-segment.js';
 import type { Calls } from '../writes/calls.js';
 
@@ -17,13 +17,13 @@ export interface RestRoutesOptions<Context extends UserContext> {
   readonly authenticate: Authenticate<Context>;
   /** The prefix of `/api`. */
   readonly basePath: string;
-  /** The largest body, in bytes. */
+  /** The maximum size of a body, in bytes. */
   readonly limit: number;
-  /** For the bodies that are in memory. */
+  /** The budget for bodies in memory. */
   readonly bodies: Budget;
 }
 
-/** The routes of the REST calls: of single calls, with the mutator's name in the path, and of batches. */
+/** Creates the routes of REST calls: of single calls, with the mutator's name in the path, and of batches. */
 export function restRoutes<Context extends UserContext>(options: RestRoutesOptions<Context>): Route[] {
   const prefix = `${options.basePath}/api/mutators`;
   const methods = ['POST'];
@@ -44,8 +44,8 @@ async function handleCall<Context extends UserContext>(
   name: string,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  return options.bodies.during(caller.context.userID, async (holding) => {
-    const { value: args } = await readBody(exchange, options, holding);
+  return options.bodies.during(caller.context.userID, async (reservation) => {
+    const { value: args } = await readBody(exchange, options, reservation);
     return run(exchange, options, caller, { kind: 'call', call: { name, args } });
   });
 }
@@ -55,9 +55,9 @@ async function handleBatch<Context extends UserContext>(
   options: RestRoutesOptions<Context>,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  return options.bodies.during(caller.context.userID, async (holding) => {
+  return options.bodies.during(caller.context.userID, async (reservation) => {
     const hasBody = exchange.request.headers.has('Content-Type');
-    const entries = hasBody ? (await readBody(exchange, options, holding)).value : undefined;
+    const entries = hasBody ? (await readBody(exchange, options, reservation)).value : undefined;
     if (!Array.isArray(entries)) {
       const detail =
         'A mutator name is required: in the path, as in /api/mutators/todo/create, or in each entry of a JSON array';
@@ -67,19 +67,23 @@ async function handleBatch<Context extends UserContext>(
   });
 }
 
-function readBody({ request }: Exchange, { limit }: { readonly limit: number }, holding: Holding): Promise<JSONBody> {
-  return readOptionalJSON(request, { limit, holding }, { exactNumbers: true });
+function readBody(
+  { request }: Exchange,
+  { limit }: { readonly limit: number },
+  reservation: Reservation,
+): Promise<JSONBody> {
+  return readOptionalJSON(request, { limit, reservation }, { exactNumbers: true });
 }
 
 async function run<Context extends UserContext>(
   { request: { headers } }: Exchange,
   { calls }: RestRoutesOptions<Context>,
   caller: Caller<Context>,
-  asked: Asked,
+  callRequest: CallRequest,
 ): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(headers);
   const rollback = prefersRollback(headers);
-  const { text, replayed } = await calls.run(asked, caller, { rollback, idempotencyKey });
+  const { text, replayed } = await calls.run(callRequest, caller, { rollback, idempotencyKey });
   return {
     kind: 'reply',
     body: text,
@@ -90,7 +94,7 @@ async function run<Context extends UserContext>(
   };
 }
 
-/** The path segments after the prefix, joined by dots. A segment that cannot be decoded stays as it is. */
+/** Returns the path segments after the prefix, joined by dots. Keeps a segment that cannot be decoded as it is. */
 function nameIn(url: string, prefix: string): string {
   const { pathname } = new URL(url);
   return pathname
@@ -102,12 +106,12 @@ function nameIn(url: string, prefix: string): string {
 
 const maxKeyLength = 255;
 
-/** The key as a string of a structured header, or as bare characters, which many clients send. */
+/** The key as a string of a structured header, or as the bare characters that many clients send. */
 const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 const bare = /^[\x21\x23-\x7e][\x20-\x7e]*$/;
 
 /**
- * The request's `Idempotency-Key`; undefined if it has none.
+ * Returns the request's `Idempotency-Key`; undefined if it has none.
  * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07
  * @throws Problem `malformed-request`
  */
@@ -121,7 +125,7 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
   return key;
 }
 
-/** Whether the request asks to be rolled back, with `Prefer: tx=rollback`. */
+/** True if the request has the preference `tx=rollback`: the call is then rolled back. */
 export function prefersRollback(headers: Headers): boolean {
   return preferenceOf(headers, 'tx')?.toLowerCase() === 'rollback';
 }

@@ -3,19 +3,19 @@ import { SetupError } from '../errors.js';
 /** The endpoints that sync clients call. */
 export type SyncEndpoint = 'pull' | 'push' | 'poke';
 
-/** Other paths than `/sync/pull`, `/sync/push` and `/sync/poke`, after the prefix of all paths. */
+/** The paths of the endpoints, after the prefix of all paths. */
 export interface SyncPathOptions {
   /** Where clients pull. Default `/sync/pull`. */
   readonly pull?: string | undefined;
   /** Where clients push. Default `/sync/push`. */
   readonly push?: string | undefined;
-  /** Where clients listen for pokes. Default `/sync/poke`. */
+  /** Where clients subscribe to pokes. Default `/sync/poke`. */
   readonly poke?: string | undefined;
 }
 
 /**
- * The path of each endpoint, in Hono's syntax.
- * @throws SetupError for a path that does not begin with a slash, or that two endpoints have
+ * Returns the path of each endpoint, in Hono's syntax.
+ * @throws SetupError for a path that does not begin with a slash, or that two endpoints share
  */
 export function syncPaths(basePath: string, options: SyncPathOptions = {}): Readonly<Record<SyncEndpoint, string>> {
   const { pull = '/sync/pull', push = '/sync/push', poke = '/sync/poke' } = options;

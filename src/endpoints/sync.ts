@@ -12,27 +12,27 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
 import type { PullRoute } from '../pulls/pull-route.js';
-import type { PokeStreams } from './listening/poke-streams.js';
+import type { PokeStreams } from './subscriptions/poke-streams.js';
 import type { SyncEndpoint } from './sync-paths.js';
 
-/** A push as it was received. */
-export interface SentPush {
+/** A push as received. */
+export interface RawPush {
   /** The exact bytes of the body. */
   readonly body: Uint8Array;
   readonly authorization: string | null;
   readonly requestID: RequestID;
 }
 
-/** Applies a push here, or forwards it, as it was sent, to the application's mutate endpoint. */
+/** Applies a push here, or forwards it unchanged to the application's mutate endpoint. */
 export type PushRoute<Context extends UserContext> = (
   request: PushRequest,
   caller: Caller<Context>,
-  sent: SentPush,
+  rawPush: RawPush,
 ) => Promise<ProtocolError | null>;
 
-/** How many pull requests are known by their text, and how long it may be, in bytes. */
-const keptRequests = 10_000;
-const keptLength = 2048;
+/** The maximum number of pull requests in the cache, and the maximum length of one, in bytes. */
+const maxCachedRequests = 10_000;
+const maxCachedLength = 2048;
 
 /** The options of `syncEndpoints`. */
 export interface SyncEndpointsOptions<Context extends UserContext> extends Delivery {
@@ -42,14 +42,14 @@ export interface SyncEndpointsOptions<Context extends UserContext> extends Deliv
   /** The prefix of all paths, for the labels. */
   readonly basePath: string;
   readonly limits: RequestLimits;
-  /** For the bodies that are in memory. */
+  /** The budget for bodies in memory. */
   readonly bodies: Budget;
 }
 
-/** Makes the route of an endpoint at a path, for callers whom `authenticate` identifies. */
+/** Creates the route of an endpoint at a path, for callers that `authenticate` identifies. */
 export type EndpointRoute<Context extends UserContext> = (path: string, authenticate: Authenticate<Context>) => Route;
 
-/** What sync clients call. Whatever its path, an endpoint has the label of its usual one. */
+/** Creates the endpoints that sync clients call. Whatever its path, an endpoint has the label of its default path. */
 export function syncEndpoints<Context extends UserContext>(
   options: SyncEndpointsOptions<Context>,
 ): Readonly<Record<SyncEndpoint, EndpointRoute<Context>>> {
@@ -79,16 +79,16 @@ export function syncEndpoints<Context extends UserContext>(
 
 type Decode = (bytes: Uint8Array) => Promise<ReturnType<typeof decodePullRequest>>;
 
-/** Decodes pull requests by their text, and remembers them: while nothing changes, a client sends the same one. */
+/** Creates a decoder with a cache by text, because a client repeats the same request while nothing changes. */
 function pullDecoder(): Decode {
-  const known = new BoundedMap<string, PullRequest>(keptRequests);
+  const cache = new BoundedMap<string, PullRequest>(maxCachedRequests);
   return async (bytes) => {
-    if (bytes.byteLength > keptLength) return decodePullRequest(await parse(bytes));
+    if (bytes.byteLength > maxCachedLength) return decodePullRequest(await parse(bytes));
     const text = decodeText(bytes);
-    const found = known.get(text);
-    if (found) return found;
+    const cachedRequest = cache.get(text);
+    if (cachedRequest) return cachedRequest;
     const request = decodePullRequest(parseText(text));
-    if (!('error' in request)) known.set(text, request);
+    if (!('error' in request)) cache.set(text, request);
     return request;
   };
 }
@@ -100,8 +100,8 @@ async function handlePull<Context extends UserContext>(
   decode: Decode,
 ): Promise<Answer> {
   const caller = await identify(exchange, authenticate);
-  const request = await bodies.during(caller.context.userID, async (holding) =>
-    decode(await readBytes(exchange.request, { limit: limits.pull, holding })),
+  const request = await bodies.during(caller.context.userID, async (reservation) =>
+    decode(await readBytes(exchange.request, { limit: limits.pull, reservation })),
   );
   if ('error' in request) return json(request);
   const answer = await pull(request, caller);
@@ -116,12 +116,12 @@ async function handlePush<Context extends UserContext>(
 ): Promise<Answer> {
   const { requestID } = exchange;
   const caller = await identify(exchange, authenticate);
-  return bodies.during(caller.context.userID, async (holding) => {
-    const intake = { limit: limits.push, holding };
+  return bodies.during(caller.context.userID, async (reservation) => {
+    const intake = { limit: limits.push, reservation };
     const { bytes: body, value } = await readJSON(exchange.request, intake, { exactNumbers: true });
     const request = decodePushRequest(value, limits.mutations);
     if ('error' in request) return json(request);
-    exchange.tell({ mutations: request.mutations.length });
+    exchange.annotate({ mutations: request.mutations.length });
     const authorization = exchange.request.headers.get('Authorization');
     const refusal = await push(request, caller, { body, authorization, requestID });
     return json(refusal ?? {});

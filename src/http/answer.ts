@@ -1,4 +1,4 @@
-/** What a route answers a request with. Refusals are thrown instead, as Problems. */
+/** The answers of routes. To refuse a request, a route throws a Problem instead. */
 import type { StreamOptions } from './sending/stream.js';
 
 /** A successful answer. */
@@ -9,7 +9,7 @@ export type JSONAnswer =
   | { readonly kind: 'json'; readonly text: string }
   | {
       readonly kind: 'json in pieces';
-      /** Added to those that every answer has. Default: none. */
+      /** Sent in addition to the headers that every answer has. Default: none. */
       readonly headers?: Readonly<Record<string, string>> | undefined;
       readonly pieces: AsyncIterable<Uint8Array>;
     };
@@ -17,11 +17,11 @@ export type JSONAnswer =
 /** Server-sent events, with status 200. */
 export interface EventStream {
   readonly kind: 'events';
-  /** Returns the response's body; called once. */
+  /** Returns the response's body. Called once. */
   open(options: StreamOptions): ReadableStream<Uint8Array>;
 }
 
-/** An answer with its own headers. They are added to those that every answer has, or replace them. */
+/** An answer with its own headers. They add to the headers that every answer has, or replace them. */
 export interface Reply {
   readonly kind: 'reply';
   /** Default 200. */
@@ -32,13 +32,13 @@ export interface Reply {
 
 /**
  * Encodes a value as a JSON answer.
- * @param value a value that JSON can express
+ * @param value a value that JSON can represent
  */
 export function json(value: unknown): JSONAnswer {
   return { kind: 'json', text: JSON.stringify(value) };
 }
 
-/** The same answer with more headers. Those of a name that it has already are replaced. */
+/** Returns the answer with more headers. They replace its headers of the same names. */
 export function withHeaders(answer: JSONAnswer | Reply, headers: Reply['headers']): JSONAnswer | Reply {
   if (answer.kind === 'json') return { kind: 'reply', headers, body: answer.text };
   return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -4,7 +4,7 @@ import { Problem } from '../errors.js';
 import { type Answer, json } from './answer.js';
 import { createApp } from './app.js';
 
-/** Has a handler answer a request, and says what was logged. */
+/** Has a handler answer a request. Returns the response, and the lines that were logged. */
 function answer(
   handler: () => Promise<Answer>,
   { env, logLevel }: { env?: unknown; logLevel?: 'debug' | undefined } = {},
@@ -27,7 +27,7 @@ function inPieces(...parts: readonly (string | Error)[]): () => Promise<Answer> 
 }
 
 describe('an answer', () => {
-  it('has the headers of its own in place of those of every answer', async () => {
+  it('overrides default headers with its own', async () => {
     const headers = { 'Cache-Control': 'public', 'X-Own': '1' };
     const { response, lines } = answer(async () => ({ kind: 'reply', status: 304, headers, body: null }));
     const { status, headers: sent } = await response;
@@ -45,13 +45,13 @@ describe('an answer', () => {
   it.each([
     ['info', undefined],
     ['debug', 'debug'],
-  ] as const)('is logged as %s if its route says %s', async (level, logLevel) => {
+  ] as const)('is logged as %s if the log level of its route is %s', async (level, logLevel) => {
     const { response, lines } = answer(async () => json({}), { logLevel });
     expect(await (await response).text()).toBe('{}');
     expect(lines).toMatchObject([{ level, fields: { path: '/x', status: 200, requestID: 'r' } }]);
   });
 
-  it('in pieces is logged when it has ended', async () => {
+  it('in pieces is logged when it ends', async () => {
     const { response, lines } = answer(inPieces('[', ']'));
     const { headers, body } = await response;
     expect(headers.get('Content-Type')).toBe('application/json');
@@ -60,7 +60,7 @@ describe('an answer', () => {
     expect(lines).toMatchObject([{ level: 'info', fields: { status: 200, outcome: 'complete' } }]);
   });
 
-  it('of events is passed on by proxies one by one', async () => {
+  it('of events has headers that keep proxies from buffering it', async () => {
     const open = vi.fn(() => new ReadableStream<Uint8Array>());
     const { headers, status } = await answer(async () => ({ kind: 'events', open })).response;
     expect(status).toBe(200);
@@ -75,10 +75,10 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer that fails on its way', () => {
+describe('an answer that fails midway', () => {
   const failing = inPieces('[', new Error('torn'));
 
-  it('is logged, and breaks its stream', async () => {
+  it('is logged, and fails its stream', async () => {
     const { response, lines } = answer(failing);
     await expect((await response).text()).rejects.toThrow('The response was cut off');
     expect(lines).toMatchObject([
@@ -90,7 +90,7 @@ describe('an answer that fails on its way', () => {
   it.each([
     ['has begun', true],
     ['has not begun', false],
-  ])("breaks the connection of Node's server where the response %s", async (_, headersSent) => {
+  ])("destroys the connection of Node's server only if the response has begun: it %s", async (_, headersSent) => {
     const outgoing = { headersSent, destroy: vi.fn() };
     const { response } = answer(failing, { env: { outgoing } });
     const reader = (await response).body!.getReader();
@@ -104,7 +104,7 @@ describe('an answer that fails on its way', () => {
     }
   });
 
-  it.each([null, {}, 'env'])('does without such a server: %j', async (env) => {
+  it.each([null, {}, 'env'])("fails its stream without Node's server: %j", async (env) => {
     const { response } = answer(failing, { env });
     await expect((await response).text()).rejects.toThrow('The response was cut off');
   });
@@ -115,7 +115,7 @@ describe('a failure', () => {
     [new Problem('malformed-request', 'no'), 400, ['info']],
     [new Problem('unavailable', 'no', { cause: new Error('why') }), 503, ['warn', 'info']],
     [new Error('why'), 500, ['error', 'info']],
-  ])('%s has status %d, and is logged as %j', async (thrown, status, levels) => {
+  ])('by %s has status %d, and is logged as %j', async (thrown, status, levels) => {
     const { response, lines } = answer(async () => {
       throw thrown;
     });
@@ -127,7 +127,7 @@ describe('a failure', () => {
     }
   });
 
-  it('without a cause is logged with what it tells', async () => {
+  it('without a cause is logged with its code and detail', async () => {
     const { response, lines } = answer(async () => {
       throw new Problem('unavailable', 'later');
     });
@@ -138,7 +138,7 @@ describe('a failure', () => {
   it.each([
     ['body-too-large', 1],
     ['malformed-request', 0],
-  ] as const)("%s lets go of what is left of the body in Node's server: %d times", async (code, times) => {
+  ] as const)("with the code %s detaches the reader of the body in Node's server: %d times", async (code, times) => {
     const incoming = { removeAllListeners: vi.fn() };
     const failing = async () => {
       throw new Problem(code, 'no');

@@ -5,29 +5,29 @@ import { describeError, type Logger, withFields } from '../log.js';
 import type { Answer } from './answer.js';
 import { problemBody, toProblem } from './problem.js';
 import { requestIDOf } from './request-id.js';
-import type { Exchange, RequestID, RequestObserver, Route, Told } from './route.js';
+import type { Annotations, Exchange, RequestID, RequestObserver, Route } from './route.js';
 import { type StreamEnd, toBody } from './sending/stream.js';
 
-/** What `createApp` returns. */
+/** An HTTP application, created by `createApp`. */
 export interface App {
-  /** Answers one request; never rejects. `env` is what the runtime's adapter passes on. */
+  /** Answers one request; never rejects. The runtime's adapter passes `env`. */
   fetch(request: Request, env?: unknown): Promise<Response>;
 }
 
-/** What happens at each request besides. */
+/** Callbacks for each request. */
 export interface Hooks {
-  /** Learns of every request. */
+  /** Observes every request. */
   readonly observer?: RequestObserver | undefined;
-  /** Rejects if the request is not to be answered, because too many come from its address. */
+  /** Rejects if the address has sent too many requests. */
   readonly admit?: ((exchange: Exchange, address: string | undefined) => Promise<void>) | undefined;
-  /** Rejects if the request is not to be answered, because its user sends too many. */
+  /** Rejects if the user has sent too many requests. */
   readonly admitUser?: ((context: UserContext, log: Logger) => Promise<void>) | undefined;
 }
 
-/** Serves routes; earlier ones take precedence. Refuses other paths and methods. */
+/** Creates an app that serves routes; earlier ones take precedence. It refuses other paths and methods. */
 export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = {}): App {
   const app = new Hono();
-  // One handler for all methods: with a second one per path, Hono would compose middleware for every request.
+  // One handler per path, for all methods: with a second one, Hono would compose middleware for every request.
   for (const route of routes) {
     const answer = answering(route, log, hooks);
     app.all(route.path, (c) => answer(incoming(c)));
@@ -42,13 +42,13 @@ export function createApp(routes: readonly Route[], log: Logger, hooks: Hooks = 
   return { fetch: async (request, env) => app.fetch(request, env as object) };
 }
 
-/** Answers requests as one route of an app does, whatever their path. */
+/** Creates a function that answers requests as one route of an app does, whatever their path. */
 export function createHandler(route: Route, log: Logger, hooks: Hooks = {}): App['fetch'] {
   const answer = answering(route, log, hooks);
   return (request, env) => answer({ request, path: new URL(request.url).pathname, env });
 }
 
-/** What answers requests with a failure, as a route of an app that throws it. */
+/** Creates a function that answers requests with an error, as an app does when a route throws it. */
 export function createRefusal(log: Logger, hooks: Hooks = {}) {
   const parts: Parts = { route: 'other', logLevel: 'info', log, hooks };
   return (request: Request, env: unknown, error: unknown): Promise<Response> =>
@@ -78,15 +78,15 @@ async function refusePath(): Promise<never> {
   throw new Problem('not-found', 'There is nothing at this path');
 }
 
-/** A request as the router passes it on. */
+/** A request from the router. */
 interface Incoming {
   readonly request: Request;
   readonly path: string;
-  /** What else the runtime's adapter passes on. */
+  /** The value that the runtime's adapter passes with the request. */
   readonly env: unknown;
 }
 
-/** What a request is answered with. */
+/** The parts of an answer that depend on the route and the app. */
 interface Parts {
   readonly route: string;
   readonly logLevel: 'debug' | 'info';
@@ -94,7 +94,7 @@ interface Parts {
   readonly hooks: Hooks;
 }
 
-/** Answers a request. This is the only place where failures become responses, and where requests are logged. */
+/** Answers a request. Only this function turns errors into responses and logs requests. */
 async function respond(
   { request, path, env }: Incoming,
   { route, logLevel, log, hooks: { observer, admit, admitUser } }: Parts,
@@ -104,21 +104,21 @@ async function respond(
   const requestID = requestIDOf(request.headers);
   const requestLog = withFields(log, { requestID: requestID.value });
   const { method } = request;
-  const told: Told = {};
-  const tell = (more: Told) => {
-    Object.assign(told, more);
+  const annotations: Annotations = {};
+  const annotate = (more: Annotations) => {
+    Object.assign(annotations, more);
   };
   const exchange = {
     request,
     requestID,
     log: requestLog,
-    tell,
+    annotate,
     admitUser: admitUser && ((context: UserContext) => admitUser(context, requestLog)),
   };
   const end = (status: number, bytes: number, fields: object = {}) => {
     const ms = performance.now() - started;
-    requestLog[logLevel]({ method, path, status, ms: Math.round(ms), ...told, ...fields }, 'Request');
-    observer?.ended({ route, status, ms, bytes, told });
+    requestLog[logLevel]({ method, path, status, ms: Math.round(ms), ...annotations, ...fields }, 'Request');
+    observer?.ended({ route, status, ms, bytes, annotations });
   };
   try {
     if (admit) await admit(exchange, addressOf(env));
@@ -153,7 +153,7 @@ async function respond(
   }
 }
 
-/** Passed to the response's constructor: changing its headers afterwards would halve the throughput. */
+/** Returns headers for the response's constructor. Changing them afterwards would halve the throughput. */
 function headersOf(requestID: RequestID): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -163,7 +163,7 @@ function headersOf(requestID: RequestID): Record<string, string> {
   };
 }
 
-/** These headers ask proxies to pass on each event at once, unchanged. */
+/** Returns headers that ask proxies to pass on each event immediately and unchanged. */
 function eventHeadersOf(requestID: RequestID): Record<string, string> {
   return {
     ...headersOf(requestID),
@@ -179,7 +179,7 @@ function logFailure(log: Logger, problem: Problem): void {
   log[level]({ code, detail, ...(cause !== undefined && { error: describeError(cause) }) }, 'A request failed');
 }
 
-/** What the adapter of Node's HTTP server passes on. */
+/** The `env` that the adapter of Node's HTTP server passes. */
 interface NodeExchange {
   readonly incoming: {
     readonly socket?: { readonly remoteAddress?: string };
@@ -188,14 +188,14 @@ interface NodeExchange {
   readonly outgoing: { readonly headersSent: boolean; destroy(): void };
 }
 
-/** Empty on other runtimes. */
+/** Returns an empty object on other runtimes. */
 function nodeExchange(env: unknown): Partial<NodeExchange> {
   return typeof env === 'object' && env !== null ? env : {};
 }
 
 /**
- * With Node's HTTP server, breaks off a response that has begun, by its own `destroy`: if the stream failed instead,
- * the adapter would print the error to the console. Returns false where this is not possible.
+ * On Node's HTTP server, cuts off a response that has begun by destroying it. If the stream failed instead, the adapter
+ * would print the error to the console. Returns false if the response cannot be destroyed.
  */
 function destroyConnection(env: unknown): boolean {
   const { outgoing } = nodeExchange(env);
@@ -204,14 +204,14 @@ function destroyConnection(env: unknown): boolean {
   return true;
 }
 
-/** With Node's HTTP server, the address at the other end of the connection. */
+/** Returns the remote address of the connection, on Node's HTTP server. */
 function addressOf(env: unknown): string | undefined {
   return nodeExchange(env).incoming?.socket?.remoteAddress;
 }
 
 /**
- * With Node's HTTP server, the unread rest of a body would block the next request on the connection. The adapter
- * discards it after the response, up to a limit, but only once the body's reader no longer holds it back.
+ * Detaches the reader of a body. On Node's HTTP server, the unread rest of a body would block the connection's next
+ * request. After the response, the adapter discards the rest, up to a limit, but only if no reader is attached.
  */
 function releaseBody(env: unknown): void {
   nodeExchange(env).incoming?.removeAllListeners('data');

@@ -1,29 +1,29 @@
 import { Problem } from '../errors.js';
-import type { Holding } from '../limits/budget.js';
+import type { Reservation } from '../limits/budget.js';
 import { isForeign } from '../protocol/origin.js';
 import { type ParseOptions, parse } from './parse.js';
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
-/** How much of a body is read. */
+/** The limits for reading a body. */
 export interface Intake {
-  /** The largest body, in bytes. */
+  /** The maximum size of the body, in bytes. */
   readonly limit: number;
-  /** What takes the body's bytes of those that may be in memory at once. Default: there is no such bound. */
-  readonly holding?: Holding | undefined;
+  /** Reserves the body's bytes in a memory budget. Default: no budget applies. */
+  readonly reservation?: Reservation | undefined;
 }
 
 /** The body of a JSON request. */
 export interface JSONBody {
   readonly bytes: Uint8Array;
-  /** Undefined if the body is empty, where it may be. */
+  /** Undefined if the body is empty, which only `readOptionalJSON` accepts. */
   readonly value: unknown;
 }
 
 /**
  * Reads and parses a JSON body.
  * @throws Problem `unsupported-media-type`, `body-too-large`, or `malformed-request` if the body breaks off or is not
- * JSON; and what the holding throws.
+ * JSON; and whatever the reservation throws.
  */
 export async function readJSON(request: Request, intake: Intake, options?: ParseOptions): Promise<JSONBody> {
   const bytes = await readBytes(request, intake);
@@ -32,7 +32,7 @@ export async function readJSON(request: Request, intake: Intake, options?: Parse
 
 /**
  * Reads a JSON body without parsing it.
- * @throws as `readJSON`, but for bytes that are not JSON
+ * @throws like `readJSON`, except for bytes that are not JSON
  */
 export async function readBytes(request: Request, intake: Intake): Promise<Uint8Array> {
   requireJSON(request.headers);
@@ -40,14 +40,14 @@ export async function readBytes(request: Request, intake: Intake): Promise<Uint8
 }
 
 /**
- * Like `readJSON`, but the body may be missing; the content type may then be missing too,
- * unless the request comes from a page of another origin.
- * @throws as `readJSON`
+ * Reads and parses a JSON body that may be missing. The content type may then be missing too, unless a page of another
+ * origin sent the request.
+ * @throws like `readJSON`
  */
 export async function readOptionalJSON(request: Request, intake: Intake, options?: ParseOptions): Promise<JSONBody> {
   const { headers } = request;
   const hasType = headers.has('Content-Type');
-  // Without a content type, a browser sends another site's request without a CORS preflight.
+  // Browsers send no CORS preflight before a cross-site request that has no content type.
   if (hasType || isForeign(request)) requireJSON(headers);
   const bytes = await read(request, intake);
   if (bytes.byteLength === 0) return { bytes, value: undefined };
@@ -61,7 +61,7 @@ function requireJSON(headers: Headers): void {
   }
 }
 
-async function read(request: Request, { limit, holding }: Intake): Promise<Uint8Array> {
+async function read(request: Request, { limit, reservation }: Intake): Promise<Uint8Array> {
   const { headers } = request;
   if ((headers.get('Content-Encoding') ?? 'identity').trim().toLowerCase() !== 'identity') {
     throw new Problem('unsupported-media-type', 'The body must not be compressed');
@@ -69,9 +69,9 @@ async function read(request: Request, { limit, holding }: Intake): Promise<Uint8
   const declared = headers.get('Content-Length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
   try {
-    // The HTTP server enforces a declared length; only a chunked body can go on forever.
-    if (declared === null) return await readStream(request, { limit, holding });
-    holding?.take(Number(declared));
+    // The HTTP server enforces a declared length. Only a chunked body can be endless.
+    if (declared === null) return await readStream(request, { limit, reservation });
+    reservation?.take(Number(declared));
     return await readAtOnce(request, limit);
   } catch (error) {
     if (error instanceof Problem) throw error;
@@ -85,13 +85,13 @@ async function readAtOnce(request: Request, limit: number): Promise<Uint8Array> 
   return bytes;
 }
 
-async function readStream(request: Request, { limit, holding }: Intake): Promise<Uint8Array> {
+async function readStream(request: Request, { limit, reservation }: Intake): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
     if (length > limit) throw tooLarge(limit);
-    holding?.take(chunk.byteLength);
+    reservation?.take(chunk.byteLength);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);

@@ -5,43 +5,43 @@ import { isStorableText } from '../protocol/fields.js';
 import type { Exchange } from './route.js';
 
 /**
- * Returns who sent a request, or null for a 401 response. So is one for a `userID` that is no non-empty, well-formed string
- * of at most 1,024 bytes in UTF-8. It must not read the body. If it throws a Problem, that is
- * the response; anything else that it throws is an internal error.
+ * Returns the context of the caller, or null for a 401 response. A `userID` that is not a non-empty, well-formed string
+ * of at most 1,024 bytes in UTF-8 causes a 401 response too. Must not read the body. A Problem that it throws becomes
+ * the response; any other error is an internal error.
  */
 export type Authenticate<Context extends UserContext> = (request: Request) => Context | null | Promise<Context | null>;
 
-/** Who sent a request, and how to log it. */
+/** The sender of a request, and how to log the request. */
 export interface Caller<Context extends UserContext = UserContext> {
-  /** What `authenticate` returned. */
+  /** The result of `authenticate`. */
   readonly context: Context;
   readonly requestID: string;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
-  /** Returns what aborts when the client goes away. Few requests need it, and it takes time to create. */
+  /** Returns a signal that aborts when the client disconnects. Few requests need it, and it takes time to create. */
   readonly signal?: () => AbortSignal;
-  /** Notes what the request turned out to be. */
-  readonly tell?: Exchange['tell'] | undefined;
+  /** Adds annotations to the request's log line and metrics. */
+  readonly annotate?: Exchange['annotate'] | undefined;
 }
 
-/** A caller whose request may stay open for longer than its authorization lasts. */
-export interface Identified<Context extends UserContext = UserContext> extends Caller<Context> {
+/** A caller whose request may stay open longer than its authorization lasts. */
+export interface IdentifiedCaller<Context extends UserContext = UserContext> extends Caller<Context> {
   /**
-   * Calls `authenticate` again, with a new request that has the same URL, method and headers. It counts for no rate.
-   * @throws as `identify`
+   * Calls `authenticate` again, with a new request with the same URL, method and headers. Rate limits do not count it.
+   * @throws like `identify`
    */
   readonly identifyAgain: () => Promise<Context>;
 }
 
 /**
- * Has `authenticate` say who sent a request, and counts it as the user's.
- * @throws Problem `unauthenticated`, or `too-many-requests` if the user sends too many; TypeError if `authenticate` read
- * the body or returned an unusable time; and whatever `authenticate` throws.
+ * Has `authenticate` identify the caller, and counts the request towards the user's rate limit.
+ * @throws Problem `unauthenticated`, or `too-many-requests` if the user sends too many; TypeError if `authenticate`
+ * read the body or returned an invalid time; and whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
-  { request, requestID, log, tell, admitUser }: Exchange,
+  { request, requestID, log, annotate, admitUser }: Exchange,
   authenticate: Authenticate<Context>,
-): Promise<Identified<Context>> {
+): Promise<IdentifiedCaller<Context>> {
   const context = await contextOf(request, authenticate, log);
   await admitUser?.(context);
   return {
@@ -49,7 +49,7 @@ export async function identify<Context extends UserContext>(
     requestID: requestID.value,
     log,
     signal: () => request.signal,
-    tell,
+    annotate,
     identifyAgain: async () => {
       const { url, method, headers } = request;
       return contextOf(new Request(url, { method, headers }), authenticate, log);
@@ -63,22 +63,22 @@ async function contextOf<Context extends UserContext>(
   log: Logger,
 ): Promise<Context> {
   const context = await authenticate(request);
-  if (context === null) throw refused('The request has no valid authorization');
+  if (context === null) throw unauthenticated('The request has no valid authorization');
   if (request.bodyUsed) throw new TypeError('authenticate, and middleware before it, must not read the body');
   if (!isUserID(context.userID)) {
     log.warn({}, `Refused a request, since authenticate returned a context whose userID is not ${userIDs}`);
-    throw refused(`The authorization does not name a user by ${userIDs}`);
+    throw unauthenticated(`The authorization does not name a user by ${userIDs}`);
   }
   checkContext(context);
   return context;
 }
 
-/** The refusal of a request without a valid authorization. */
-export function refused(detail: string): Problem {
+/** Returns the Problem for a request without a valid authorization. */
+export function unauthenticated(detail: string): Problem {
   return new Problem('unauthenticated', detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
-/** @throws TypeError for a context that `authenticate` may not return */
+/** @throws TypeError for a context that `authenticate` must not return */
 export function checkContext({ userID, expiresAt }: UserContext): void {
   if (!isUserID(userID)) {
     throw new TypeError(`The userID of a context must be ${userIDs}`);
@@ -88,23 +88,23 @@ export function checkContext({ userID, expiresAt }: UserContext): void {
   }
 }
 
-/** Who may see what the server says about itself. */
-export type Audience = 'public' | 'authenticated';
+/** The callers that can see the metrics, or the documentation of the API. */
+export type Visibility = 'public' | 'authenticated';
 
-/** Makes a function that rejects, as `identify` does, if a caller is not among the audience. */
-export function admitting<Context extends UserContext>(
-  audience: Audience,
+/** Creates a function that rejects, as `identify` does, unless the visibility includes the caller. */
+export function createAdmit<Context extends UserContext>(
+  visibility: Visibility,
   authenticate: Authenticate<Context>,
 ): (exchange: Exchange) => Promise<unknown> {
-  return async (exchange) => audience === 'public' || identify(exchange, authenticate);
+  return async (exchange) => visibility === 'public' || identify(exchange, authenticate);
 }
 
-/** With what else is in them, the keys of Tidemark's tables then fit into an index of Postgres. */
+/** Chosen so that the keys of Tidemark's tables, with their other columns, fit into a Postgres index. */
 const maxUserIDBytes = 1024;
 
 const userIDs = 'a non-empty, well-formed string of at most 1,024 bytes in UTF-8';
 
-/** True for a user's ID. Of other texts, the database could take two different ones for the same. */
+/** True for a valid user ID. The database might not distinguish two invalid ones. */
 export function isUserID(value: unknown): value is string {
   return (
     typeof value === 'string' && value !== '' && isStorableText(value) && Buffer.byteLength(value) <= maxUserIDBytes

@@ -45,7 +45,7 @@ describe('a preference', () => {
   });
 });
 
-describe('entity tags', () => {
+describe('the entity tags', () => {
   it.each<[header: string | null, opaque: string[], text?: string[]]>([
     [null, []],
     ['', []],

@@ -1,4 +1,4 @@
-/** What is parsed in steps means the same as what is parsed at once. */
+/** Parsing a text in steps gives the same result as parsing it in one go. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Problem } from '../errors.js';
@@ -6,7 +6,7 @@ import { parse, parseText } from './parse.js';
 
 const stepLength = 16 * 1024;
 
-/** Long enough to be parsed in steps; so many bytes of the text lie before the end of the first one. */
+/** Pads a text so that it is parsed in steps. The first step ends after `before` bytes of the text. */
 const long = (text: string, before: number) => Buffer.from(`${text.padStart(stepLength - before + text.length)}      `);
 
 const odd = fc.constantFrom(
@@ -48,16 +48,16 @@ const odd = fc.constantFrom(
     '"\u2028"',
     '["\\b\\f\\n\\/\\""]',
   ],
-  // Byte order marks in texts; between tokens, the tokenizer skips them.
+  // Byte order marks within strings. The tokenizer skips them between tokens.
   ...['"\ufeffa\ufeff"', '{"\ufeff":["\\\\\ufeff"]}', '"\\\ufeff"'],
 );
 const texts = fc.oneof(fc.json(), fc.json({ stringUnit: 'grapheme' }), odd);
 const pieces = fc.constantFrom('', '0', '"', '\\', '[', ']', '{', '}', ',', ':', 'e', '-', '.', 'u', '\n', '\u{1f600}');
 
-/** Texts of which some characters are missing or others. */
+/** Texts with some characters removed and others inserted. */
 const edited = fc.tuple(texts, fc.nat(), fc.nat(2), pieces).map(([text, at, removed, added]) => {
-  const place = at % (text.length + 1);
-  return text.slice(0, place) + added + text.slice(place + removed);
+  const index = at % (text.length + 1);
+  return text.slice(0, index) + added + text.slice(index + removed);
 });
 
 async function outcome(read: () => unknown): Promise<unknown> {
@@ -69,7 +69,7 @@ async function outcome(read: () => unknown): Promise<unknown> {
   }
 }
 
-it('any text, wherever a step ends', async () => {
+it('parses any text in steps with the same result as in one go', async () => {
   const anyText = fc.oneof(texts, edited).filter((text) => text.isWellFormed());
   await fc.assert(
     fc.asyncProperty(anyText, fc.nat(100), async (text, before) => {
@@ -80,39 +80,39 @@ it('any text, wherever a step ends', async () => {
 });
 
 it.each(['[1.0, 9007199254740994, 1e22]', '[9007199254740993]', '[0.12345678901234567891]', '[1e400]'])(
-  'numbers that a double cannot hold: %s',
+  'treats numbers that a double cannot hold in steps as in one go: %s',
   async (text) => {
     const exact = { exactNumbers: true };
-    const asked = await outcome(() => parse(long(text, 3), exact));
-    expect(asked).toStrictEqual({
+    const actual = await outcome(() => parse(long(text, 3), exact));
+    expect(actual).toStrictEqual({
       ...((await outcome(() => parseText(text, exact))) as object),
-      ...('message' in (asked as object) && { message: expect.stringMatching(/^A number has digits .*; send it as/) }),
+      ...('message' in (actual as object) && { message: expect.stringMatching(/^A number has digits .*; send it as/) }),
     });
   },
 );
 
-/** How many turns the event loop has while work is done. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
+/** Counts the ticks of the event loop during some work. */
+async function ticksDuring(work: Promise<unknown>): Promise<number> {
+  let ticks = 0;
   let isDone = false;
   const count = (): void => {
-    turns++;
+    ticks++;
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
   await work.finally(() => {
     isDone = true;
   });
-  return turns;
+  return ticks;
 }
 
-it('lets others have their turn', async () => {
+it('yields to the event loop between steps', async () => {
   const body = Buffer.from(`[${'[],'.repeat(stepLength)}1]`);
-  // Each has three steps, and none is done beside another.
-  expect(await turnsDuring(Promise.all([parse(body), parse(body), parse(body)]))).toBeGreaterThanOrEqual(9);
+  // Each has three steps, and no two steps share a tick.
+  expect(await ticksDuring(Promise.all([parse(body), parse(body), parse(body)]))).toBeGreaterThanOrEqual(9);
 });
 
-it('lets others have their turn within a long text', async () => {
+it('yields to the event loop within a long string', async () => {
   const body = Buffer.from(JSON.stringify('x'.repeat(40 * stepLength)));
-  expect(await turnsDuring(parse(body))).toBeGreaterThanOrEqual(40);
+  expect(await ticksDuring(parse(body))).toBeGreaterThanOrEqual(40);
 });

@@ -5,23 +5,23 @@ import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { Problem } from '../errors.js';
 import { findInexactNumber, isCarriedByDouble } from '../protocol/json.js';
 
-/** How JSON is parsed. */
+/** Options for parsing JSON. */
 export interface ParseOptions {
   /** Refuses numbers that a double cannot represent, instead of changing them silently. Default false. */
   readonly exactNumbers?: boolean | undefined;
 }
 
-/** What is longer is parsed in steps of this length, in bytes, so that other requests do not wait for all of it. */
+/** Longer bodies are parsed in steps of this length, in bytes, so that other requests run in between. */
 const stepLength = 16 * 1024;
 
-/** The most arrays and objects in a body: in memory, each takes some fifty times the bytes of `[]`. */
-const mostContainers = 200_000;
+/** The maximum number of arrays and objects in a body. In memory, each takes about fifty times the bytes of `[]`. */
+const maxContainers = 200_000;
 const opening: readonly TokenType[] = [TokenType.LEFT_BRACE, TokenType.LEFT_BRACKET];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses the bytes of a body, which are UTF-8.
+ * Parses the UTF-8 bytes of a body.
  * @throws Problem `malformed-request`, or `body-too-large` if there are too many values
  */
 export async function parse(bytes: Uint8Array, options?: ParseOptions): Promise<unknown> {
@@ -33,7 +33,7 @@ export async function parse(bytes: Uint8Array, options?: ParseOptions): Promise<
 
 let lastStep: Promise<unknown> = Promise.resolve();
 
-/** Waits for a turn of the event loop in which no other step is done, however many bodies are being parsed. */
+/** Waits for a tick of the event loop in which no other step runs, however many bodies are being parsed. */
 function step(): Promise<unknown> {
   lastStep = lastStep.then(() => nextTurn());
   return lastStep;
@@ -52,7 +52,7 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a short text at once.
+ * Parses a short text in one go.
  * @throws Problem `malformed-request`
  */
 export function parseText(text: string, { exactNumbers = false }: ParseOptions = {}): unknown {
@@ -67,7 +67,7 @@ export function parseText(text: string, { exactNumbers = false }: ParseOptions =
   return value;
 }
 
-/** Parses a long text, and lets other requests have their turn in between. */
+/** Parses a long text in steps, so that other requests can run in between. */
 async function parseInSteps(bytes: Uint8Array, { exactNumbers = false }: ParseOptions = {}): Promise<unknown> {
   let value: unknown;
   const parser = new TokenParser({ paths: ['$'] });
@@ -77,8 +77,8 @@ async function parseInSteps(bytes: Uint8Array, { exactNumbers = false }: ParseOp
   const tokenizer = exactNumbers ? new ExactTokenizer() : new TextTokenizer();
   let containers = 0;
   tokenizer.onToken = (token) => {
-    if (opening.includes(token.token) && ++containers > mostContainers) {
-      throw new Problem('body-too-large', `The body must not have more than ${mostContainers} arrays and objects`);
+    if (opening.includes(token.token) && ++containers > maxContainers) {
+      throw new Problem('body-too-large', `The body must not have more than ${maxContainers} arrays and objects`);
     }
     parser.write(token);
   };
@@ -97,7 +97,7 @@ async function parseInSteps(bytes: Uint8Array, { exactNumbers = false }: ParseOp
   return value;
 }
 
-/** By itself, the tokenizer leaves byte order marks out of strings and keys. */
+/** Keeps byte order marks in strings and keys, which `Tokenizer` drops. */
 class TextTokenizer extends Tokenizer {
   constructor() {
     super();

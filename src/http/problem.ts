@@ -1,7 +1,7 @@
 import { isOfPrivileges, isTransient } from '../db/sqlstate.js';
 import { catalogue, Problem, type ProblemCode, problemType, SetupError } from '../errors.js';
 
-/** Turns any thrown value into a Problem for the caller. Unknown errors reveal nothing. */
+/** Turns any thrown value into a Problem for the caller. A Problem for an unknown error reveals nothing. */
 export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   const [code, detail] = meaningOf(thrown);
@@ -9,15 +9,16 @@ export function toProblem(thrown: unknown): Problem {
 }
 
 function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {
-  // A mutator's own lack of a privilege is explained where it is called.
-  if (thrown instanceof SetupError || isOfPrivileges(thrown))
+  // If a mutator itself lacks a privilege, the code that runs it explains the error.
+  if (thrown instanceof SetupError || isOfPrivileges(thrown)) {
     return ['unavailable', 'The server is not set up correctly; its log says why'];
+  }
   if (isTransient(thrown)) return ['unavailable', 'The database cannot serve the request now; try again later'];
   return ['internal', 'The server failed; its log has the cause under the request ID'];
 }
 
 /**
- * The body of an error response. `error` repeats `detail` for clients that look for that name.
+ * Returns the body of an error response. `error` repeats `detail` for clients that look for that name.
  * @see https://www.rfc-editor.org/rfc/rfc9457
  */
 export function problemBody(problem: Problem, requestID: string): string {

@@ -1,15 +1,15 @@
-/** An endpoint, and what it is handed. */
+/** Endpoints, and the requests that they answer. */
 import type { UserContext } from '../context.js';
 import type { Logger } from '../log.js';
 import type { Answer } from './answer.js';
 
 /** An endpoint. */
 export interface Route {
-  /** The allowed methods. Others are refused with 405. */
+  /** The allowed methods. Other methods get a 405 response. */
   readonly methods: readonly string[];
   /** The path, in Hono's syntax. */
   readonly path: string;
-  /** What metrics and traces call it. Default: the path. */
+  /** The name of the route in metrics and traces. Default: the path. */
   readonly label?: string | undefined;
   /** The level at which its requests are logged. Default: `info`. */
   readonly logLevel?: 'debug' | 'info' | undefined;
@@ -22,17 +22,17 @@ export interface Exchange {
   readonly requestID: RequestID;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
-  /** Notes what the request turned out to be. */
-  readonly tell: (told: Told) => void;
-  /** Rejects if the request is not to be answered, because the user sends too many. Default: it is. */
+  /** Adds annotations to the request's log line and metrics. */
+  readonly annotate: (annotations: Annotations) => void;
+  /** Rejects if the user has sent too many requests. Default: there is no limit. */
   readonly admitUser?: ((context: UserContext) => Promise<void>) | undefined;
 }
 
-/** What an endpoint tells about a request, for the log and for metrics. */
-export interface Told {
-  /** How a pull was answered. */
+/** An endpoint's annotations of a request, for the log and for metrics. */
+export interface Annotations {
+  /** The kind of answer to a pull. */
   readonly pull?: 'unchanged' | 'behind' | 'delta' | 'views' | 'first' | 'reset' | undefined;
-  /** Why a client was reset. */
+  /** The reason for a client's reset. */
   readonly reason?: string | undefined;
   /** The number of ops in a patch. */
   readonly ops?: number | undefined;
@@ -40,28 +40,28 @@ export interface Told {
   readonly mutations?: number | undefined;
 }
 
-/** A request that has been answered, to its end. */
+/** A request whose response has ended. */
 export interface RequestEnd {
   /** The route's label; `other` if there is none. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
-  /** The length of the body, as it was sent, in bytes. */
+  /** The length of the body as sent, in bytes. */
   readonly bytes: number;
-  readonly told: Told;
+  readonly annotations: Annotations;
 }
 
-/** Learns of requests. */
+/** Observes requests. */
 export interface RequestObserver {
-  /** Surrounds the work of a route. */
+  /** Runs the work of a route, for example in a span. */
   around<T>(request: { readonly exchange: Exchange; readonly route: string }, work: () => Promise<T>): Promise<T>;
   ended(end: RequestEnd): void;
 }
 
 /** The ID of a request. */
 export interface RequestID {
-  /** At most 200 printable ASCII characters. Only for finding log lines: a client may use the same one again. */
+  /** At most 200 printable ASCII characters. Use it only to find log lines, because a client may reuse it. */
   readonly value: string;
-  /** The header that it came in; for a new one, the preferred header. */
+  /** The header that the ID came in; for a new ID, the preferred header. */
   readonly header: 'X-Sync-RequestID' | 'X-Replicache-RequestID';
 }

@@ -2,23 +2,23 @@ import type { ClientBase } from 'pg';
 import { SetupError } from '../errors.js';
 import { type KeyValueRows, Store, type StoredRow } from './store.js';
 
-/** The options of a scan, as Replicache has them. Scans over an index are not served. */
+/** The options of a scan, as in Replicache. Scans over an index are not supported. */
 export interface KeyValueScanOptions {
-  /** What the keys begin with. Default: any. */
+  /** The prefix of the keys. Default: all keys. */
   readonly prefix?: string | undefined;
-  /** The most entries. Default: all. */
+  /** The maximum number of entries. Default: all. */
   readonly limit?: number | undefined;
-  /** Where to start. Default: at the first key. */
+  /** The key to start at. Default: the first key. */
   readonly start?: { readonly key: unknown; readonly exclusive?: boolean | undefined } | undefined;
   readonly indexName?: string | undefined;
 }
 
-/** An iterator that can be read to its end at once. */
+/** An iterator that can also return all its items as an array. */
 export interface KeyValueIterator<Item> extends AsyncIterableIterator<Item> {
   toArray(): Promise<Item[]>;
 }
 
-/** What a scan has found, in the order of the keys' bytes. */
+/** The result of a scan, in the byte order of the keys. */
 export interface KeyValueScan<Key, Value> extends AsyncIterable<Value> {
   [Symbol.asyncIterator](): KeyValueIterator<Value>;
   values(): KeyValueIterator<Value>;
@@ -29,31 +29,31 @@ export interface KeyValueScan<Key, Value> extends AsyncIterable<Value> {
 
 /** Replicache's `WriteTransaction`, on the server. */
 export interface KeyValueTransaction {
-  /** Empty: the server's mutators do not know which client it was. */
+  /** Empty, because mutators on the server do not receive the client's ID. */
   readonly clientID: string;
-  /** 0, for the same reason. */
+  /** 0, because mutators on the server do not receive the mutation's ID. */
   readonly mutationID: number;
   readonly reason: 'authoritative';
   readonly location: 'server';
-  /** As `location`. */
+  /** Alias of `location`. */
   readonly environment: 'server';
   get<Value>(key: string): Promise<Value | undefined>;
   has(key: string): Promise<boolean>;
   isEmpty(): Promise<boolean>;
   scan<Key = string, Value = unknown>(options?: KeyValueScanOptions): KeyValueScan<Key, Value>;
   set(key: string, value: unknown): Promise<void>;
-  /** As `set`. */
+  /** Alias of `set`. */
   put(key: string, value: unknown): Promise<void>;
-  /** Returns whether there was such a key. */
+  /** Deletes a key. Returns true if it existed. */
   del(key: string): Promise<boolean>;
 }
 
 /**
- * A transaction over keys and values, in which mutators that were written for Replicache's client run on the server.
+ * Creates a key-value transaction, in which mutators that were written for Replicache's client run on the server.
  *
  * @param client the mutator's transaction
- * @param rows which rows hold the values, by the prefixes of their keys
- * @throws SetupError if a prefix begins with another one. The transaction throws a TypeError for a key that has none of
+ * @param rows the rows that hold the values, by the prefixes of their keys
+ * @throws SetupError if a prefix begins with another one. The transaction throws a TypeError for a key without any of
  * the prefixes, for a value that does not fit its rows, and for a scan over an index.
  * @example keyValue(tx, { 'todo/': { table: 'todo', key: 'id', columns: ['id', 'text'], where: { owner_id: userID } } })
  */
@@ -68,18 +68,18 @@ export function keyValue(
     const next = stores[i + 1]?.prefix;
     if (next?.startsWith(prefix)) throw new SetupError(`The prefix "${next}" begins with "${prefix}"`);
   }
-  /** The rows that a key belongs to, and the rest of the key. */
-  const placeOf = (key: string): readonly [Store, string] => {
+  /** Returns the store of a key, and the part of the key after the prefix. */
+  const locate = (key: string): readonly [Store, string] => {
     const store = stores.find(({ prefix }) => key.startsWith(prefix));
     if (!store) throw new TypeError('The key begins with none of the prefixes for which rows are named');
     return [store, key.slice(store.prefix.length)];
   };
   const get = async (key: string): Promise<StoredRow | undefined> => {
-    const [store, rest] = placeOf(key);
+    const [store, rest] = locate(key);
     return store.get(rest);
   };
   const set = async (key: string, value: unknown): Promise<void> => {
-    const [store, rest] = placeOf(key);
+    const [store, rest] = locate(key);
     await store.set(rest, value);
   };
   const read = (options: KeyValueScanOptions) => readRange(stores, options);
@@ -97,13 +97,13 @@ export function keyValue(
     set,
     put: set,
     async del(key) {
-      const [store, rest] = placeOf(key);
+      const [store, rest] = locate(key);
       return store.del(rest);
     },
   };
 }
 
-/** No prefix begins with another one: keys are in order if the prefixes are. */
+/** Reads the stores in the order of their prefixes. No prefix begins with another, so the keys are in order. */
 async function readRange(
   stores: readonly Store[],
   { prefix = '', start, limit = Number.POSITIVE_INFINITY, indexName }: KeyValueScanOptions,

@@ -3,37 +3,37 @@ import { identifier } from '../sql.js';
 
 /** The rows that hold the values of all keys with one prefix. */
 export type KeyValueRows = {
-  /** The table; with its schema, a pair. */
+  /** The table, or a pair of its schema and name. */
   readonly table: string | readonly [schema: string, table: string];
-  /** The column that has what follows the prefix of a key. */
+  /** The column with the part of a key after its prefix. */
   readonly key: string;
   /**
-   * Columns with the same value in all of these rows, such as the owner's or the space's. Rows in which they are
-   * different are not seen, and new rows get them. Default: none.
+   * Columns with the same value in all of these rows, such as the owner's or the space's. Rows with other values are
+   * invisible, and new rows get these values. Default: none.
    */
   readonly where?: Readonly<Record<string, unknown>> | undefined;
 } & (
   | {
-      /** The columns that a value, an object, has as its fields. Those that it lacks become NULL. */
+      /** The columns that are the fields of a value, which must be an object. Missing fields become NULL. */
       readonly columns: readonly string[];
     }
   | {
-      /** The column that has the value, of the type `jsonb` or `json`. */
+      /** The column with the value, of the type `jsonb` or `json`. */
       readonly value: string;
     }
 );
 
-/** A key, after the prefix, and its value. */
+/** The part of a key after its prefix, and the key's value. */
 export interface StoredRow {
   readonly key: string;
   readonly value: unknown;
 }
 
-/** Which part of the keys to read, in the order of their bytes. */
+/** A range of keys to read, in byte order. */
 export interface Range {
-  /** What the keys begin with, after the prefix. */
+  /** The prefix of the keys, after the store's own prefix. */
   readonly prefix: string;
-  /** The first whole key, or the last one before it. */
+  /** The full key to start at, or to start after if `exclusive` is set. */
   readonly start?: { readonly key: string; readonly exclusive?: boolean | undefined } | undefined;
   readonly limit?: number | undefined;
 }
@@ -45,7 +45,7 @@ export class Store {
   readonly #rows: KeyValueRows;
   readonly #table: string;
   readonly #key: string;
-  /** The value, as JSON. */
+  /** The SQL expression of the value, as JSON. */
   readonly #value: string;
   readonly #where: readonly (readonly [column: string, value: unknown])[];
 
@@ -84,22 +84,22 @@ export class Store {
     const record = { ...this.#recordOf(key, value), ...this.#rows.where };
     const columns = [...new Set([this.#rows.key, ...this.#columns(), ...Object.keys(this.#rows.where ?? {})])];
     const names = columns.map((column) => identifier(column)).join();
-    // What is null in JSON is NULL in a record.
+    // `jsonb_populate_record` turns a JSON null into NULL.
     const isValue = (column: string) => 'value' in this.#rows && column === this.#rows.value;
     const read = columns.map((column) => (isValue(column) ? `coalesce(${this.#value}, 'null')` : identifier(column)));
-    const source = `select ${read.join()} from jsonb_populate_record(null::${this.#table}, $1)`;
+    const rowSql = `select ${read.join()} from jsonb_populate_record(null::${this.#table}, $1)`;
     const { text, values } = this.#condition([JSON.stringify(record), key], `${this.#key} = $2`);
-    // Not ON CONFLICT, which would need to know by which columns a row is unique.
+    // ON CONFLICT would have to name the columns that make a row unique.
     const updated = await this.#client.query(
-      `update ${this.#table} set (${names}) = (${source}) where ${text}`,
+      `update ${this.#table} set (${names}) = (${rowSql}) where ${text}`,
       values,
     );
     if (updated.rowCount === 0) {
-      await this.#client.query(`insert into ${this.#table} (${names}) ${source}`, [JSON.stringify(record)]);
+      await this.#client.query(`insert into ${this.#table} (${names}) ${rowSql}`, [JSON.stringify(record)]);
     }
   }
 
-  /** Returns whether there was such a key. */
+  /** Deletes a key. Returns true if it existed. */
   async del(key: string): Promise<boolean> {
     const { text, values } = this.#condition([key], `${this.#key} = $1`);
     return (await this.#client.query(`delete from ${this.#table} where ${text}`, values)).rowCount !== 0;
@@ -110,7 +110,7 @@ export class Store {
     return (await this.#client.query<StoredRow>(text, values)).rows;
   }
 
-  /** The conditions, and those that all rows meet; parameters are numbered from the first of `params` on. */
+  /** Joins these conditions with those that all rows meet. `params` are the first parameters of the statement. */
   #condition(params: readonly unknown[], ...conditions: string[]): { text: string; values: unknown[] } {
     const values = [...params];
     const fixed = this.#where.map(([column, value]) => `${identifier(column)} = $${values.push(value)}`);

@@ -1,39 +1,39 @@
-/** How long work is taken to last no longer than anybody waits for it, in milliseconds. */
-const unwatchedMs = 1_000;
+/** How long work runs before its clients are watched, in milliseconds. */
+const gracePeriodMs = 1_000;
 
-/** Work for which several wait. */
-export interface Watch {
-  /** Aborts when all of them have gone away. */
+/** A watch over the clients that wait for the same work. */
+export interface AbandonmentWatch {
+  /** Aborts when all of them have disconnected. */
   readonly signal: AbortSignal;
-  /** To be called when the work is done. */
+  /** Stops watching. Call it when the work is done. */
   end(): void;
 }
 
 /**
- * Watches whether anybody still waits for work that takes long.
- * @param waiting what aborts when each of them goes away, undefined for whoever never does. Asked for only after a
- * second, since it takes time to create.
+ * Watches whether any client still waits for work that takes long.
+ * @param waitingSignals returns, for each client, a signal that aborts when it disconnects; undefined if it never does.
+ * Called only after a second, because creating signals takes time.
  */
-export function watchForAbandonment(waiting: () => readonly (AbortSignal | undefined)[]): Watch {
+export function watchForAbandonment(waitingSignals: () => readonly (AbortSignal | undefined)[]): AbandonmentWatch {
   const controller = new AbortController();
-  const present = new Set<AbortSignal | undefined>();
-  const leave = (signal: AbortSignal) => {
-    present.delete(signal);
-    if (present.size === 0) controller.abort();
+  const openSignals = new Set<AbortSignal | undefined>();
+  const remove = (signal: AbortSignal) => {
+    openSignals.delete(signal);
+    if (openSignals.size === 0) controller.abort();
   };
-  const onAbort = ({ target }: Event) => leave(target as AbortSignal);
+  const onAbort = ({ target }: Event) => remove(target as AbortSignal);
   const timer = setTimeout(() => {
-    for (const signal of waiting()) present.add(signal);
-    for (const signal of present) {
-      if (signal?.aborted) leave(signal);
+    for (const signal of waitingSignals()) openSignals.add(signal);
+    for (const signal of openSignals) {
+      if (signal?.aborted) remove(signal);
       else signal?.addEventListener('abort', onAbort);
     }
-  }, unwatchedMs);
+  }, gracePeriodMs);
   return {
     signal: controller.signal,
     end() {
       clearTimeout(timer);
-      for (const signal of present) signal?.removeEventListener('abort', onAbort);
+      for (const signal of openSignals) signal?.removeEventListener('abort', onAbort);
     },
   };
 }

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { Budget } from './budget.js';
 
 const refused = (code: string) => expect.objectContaining({ code, message: 'Too much' });
-const create = () => new Budget({ total: 10, each: 6, refusal: 'Too much' });
+const create = () => new Budget({ total: 10, perUser: 6, refusal: 'Too much' });
 
-it('one user gets no more than their share, all together no more than there is', () => {
+it('limits each user to a share, and all users to the total', () => {
   const budget = create();
   const [ann, again, ben] = [budget.open('ann'), budget.open('ann'), budget.open('ben')];
   ann.take(5);
@@ -16,7 +16,7 @@ it('one user gets no more than their share, all together no more than there is',
   expect(budget.used).toBe(10);
 });
 
-it('what is given back can be taken again, and nothing is given back twice', () => {
+it('returns what a reservation took, and only once', () => {
   const budget = create();
   const [ann, ben] = [budget.open('ann'), budget.open('ben')];
   ann.take(6);
@@ -28,10 +28,10 @@ it('what is given back can be taken again, and nothing is given back twice', () 
   expect(() => ben.take(1)).toThrow(refused('unavailable'));
 });
 
-it('work gives back what it took, also if it fails', async () => {
+it('returns what failed work took', async () => {
   const budget = create();
-  const work = budget.during('ann', async (holding) => {
-    holding.take(6);
+  const work = budget.during('ann', async (reservation) => {
+    reservation.take(6);
     expect(budget.used).toBe(6);
     throw new Error('failed');
   });
@@ -39,14 +39,14 @@ it('work gives back what it took, also if it fails', async () => {
   expect(budget.used).toBe(0);
 });
 
-it('whoever is refused is told when to come back, not all at the same time', () => {
+it('spreads the retry delays of refused requests', () => {
   const budget = create();
-  const told = Array.from({ length: 100 }, () => {
+  const retryDelays = Array.from({ length: 100 }, () => {
     try {
       return budget.open('ann').take(7) as never;
     } catch (error) {
       return Number((error as { headers: Record<string, string> }).headers['Retry-After']);
     }
   });
-  expect(new Set(told)).toEqual(new Set([1, 2, 3, 4]));
+  expect(new Set(retryDelays)).toEqual(new Set([1, 2, 3, 4]));
 });

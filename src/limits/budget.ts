@@ -1,68 +1,68 @@
-/** Limits how much of something is in use at once, in all and by each user. */
+/** Limits how much of a resource is in use, in total and by each user. */
 import { Problem } from '../errors.js';
 
 /** The options of `Budget`. */
 export interface BudgetOptions {
-  /** How much may be in use at once. */
+  /** The maximum amount in use. */
   readonly total: number;
-  /** How much of it one user may have. */
-  readonly each: number;
-  /** Why there is no more, for whoever is refused. */
+  /** The maximum amount in use by one user. */
+  readonly perUser: number;
+  /** The message for refused requests. */
   readonly refusal: string;
-  /** Another budget, from which everything is taken as well, and as whose. Default: none. */
-  readonly within?: { readonly budget: Budget; readonly as: string } | undefined;
+  /** Another budget that is charged for everything as well, and the user to charge there. Default: none. */
+  readonly parent?: { readonly budget: Budget; readonly consumer: string } | undefined;
 }
 
-/** Whoever is refused comes back after one to four seconds, so that not all return at once. */
-const leastRetryAfter = 1;
+/** Refused clients retry after one to four seconds, so that they do not all return at the same time. */
+const minRetryAfter = 1;
 const retryAfterSpread = 3;
 
-/** What a piece of work has taken of a budget. */
-export interface Holding {
-  /** Takes so much more, if there is so much. Returns whether there was. */
+/** The amount that a piece of work has taken from a budget. */
+export interface Reservation {
+  /** Takes this much more if it is available. Returns true if it was. */
   tryTake(amount: number): boolean;
   /**
-   * Takes so much more.
-   * @throws Problem `too-many-requests` if it is more than the user's share, `unavailable` if there is no more
+   * Takes this much more.
+   * @throws Problem `too-many-requests` if it exceeds the user's share, `unavailable` if the budget is used up
    */
   take(amount: number): void;
-  /** Gives everything back. */
+  /** Gives everything back to the budget. */
   end(): void;
 }
 
-/** Keeps account of what users have taken. Nobody waits. */
+/** Tracks how much each user has taken. Requests never wait: the budget grants or refuses them immediately. */
 export class Budget {
   readonly #options: BudgetOptions;
-  readonly #taken = new Map<string, number>();
+  readonly #usedByUser = new Map<string, number>();
   #used = 0;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
   }
 
-  /** How much is in use. */
+  /** The amount in use. */
   get used(): number {
     return this.#used;
   }
 
-  /** Lets work take what it needs, and gives it back when the work is done. */
-  async during<T>(userID: string, work: (holding: Holding) => Promise<T>): Promise<T> {
-    const holding = this.open(userID);
+  /** Runs work that can take from the budget, and gives back what it took when the work ends. */
+  async during<T>(userID: string, work: (reservation: Reservation) => Promise<T>): Promise<T> {
+    const reservation = this.open(userID);
     try {
-      return await work(holding);
+      return await work(reservation);
     } finally {
-      holding.end();
+      reservation.end();
     }
   }
 
-  /** Begins to take something for a user, which must be given back. */
-  open(userID: string): Holding {
-    const { within } = this.#options;
-    const outer = within?.budget.open(within.as);
-    let held = 0;
+  /** Opens a reservation for a user. The caller must end it. */
+  open(userID: string): Reservation {
+    const { parent } = this.#options;
+    const parentReservation = parent?.budget.open(parent.consumer);
+    let usage = 0;
     const tryTake = (amount: number): boolean => {
-      if (this.#refusal(userID, amount) || outer?.tryTake(amount) === false) return false;
-      held += amount;
+      if (this.#refusal(userID, amount) || parentReservation?.tryTake(amount) === false) return false;
+      usage += amount;
       this.#add(userID, amount);
       return true;
     };
@@ -72,31 +72,31 @@ export class Budget {
         if (!tryTake(amount)) throw this.#problem(this.#refusal(userID, amount) ?? 'unavailable');
       },
       end: () => {
-        this.#add(userID, -held);
-        held = 0;
-        outer?.end();
+        this.#add(userID, -usage);
+        usage = 0;
+        parentReservation?.end();
       },
     };
   }
 
-  #of(userID: string): number {
-    return this.#taken.get(userID) ?? 0;
+  #usedBy(userID: string): number {
+    return this.#usedByUser.get(userID) ?? 0;
   }
 
   #add(userID: string, amount: number): void {
     this.#used += amount;
-    const taken = this.#of(userID) + amount;
-    if (taken > 0) this.#taken.set(userID, taken);
-    else this.#taken.delete(userID);
+    const userTotal = this.#usedBy(userID) + amount;
+    if (userTotal > 0) this.#usedByUser.set(userID, userTotal);
+    else this.#usedByUser.delete(userID);
   }
 
   #refusal(userID: string, amount: number): 'too-many-requests' | 'unavailable' | undefined {
-    if (this.#of(userID) + amount > this.#options.each) return 'too-many-requests';
+    if (this.#usedBy(userID) + amount > this.#options.perUser) return 'too-many-requests';
     return this.#used + amount > this.#options.total ? 'unavailable' : undefined;
   }
 
   #problem(code: 'too-many-requests' | 'unavailable'): Problem {
-    const seconds = leastRetryAfter + Math.floor(Math.random() * (retryAfterSpread + 1));
+    const seconds = minRetryAfter + Math.floor(Math.random() * (retryAfterSpread + 1));
     return new Problem(code, this.#options.refusal, { headers: { 'Retry-After': String(seconds) } });
   }
 }

@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A limit of the time that several pieces of work take together. */
+/** A limit on the total time of several pieces of work. */
 export interface Deadline {
-  /** Settles as the work does, or rejects when the time is over. The work itself goes on. */
+  /** Settles as the work does, or rejects when the time is up. The work itself continues. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** Lets the time go by without effect. */
+  /** Cancels the deadline. */
   end(): void;
 }
 
 /**
- * Starts the time.
+ * Starts a deadline.
  * @param ms may be infinite
- * @param late makes the error that says that the time is over
+ * @param createError creates the error to reject with when the time is up
  */
-export function startDeadline(ms: number, late: () => Error): Deadline {
+export function startDeadline(ms: number, createError: () => Error): Deadline {
   if (ms === Number.POSITIVE_INFINITY) return { within: (work) => work, end: () => {} };
   let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(createError()), ms);
   });
-  isOver.catch(() => {});
+  expiry.catch(() => {});
   return {
-    within: (work) => Promise.race([work, isOver]),
+    within: (work) => Promise.race([work, expiry]),
     end: () => clearTimeout(timer),
   };
 }
 
-/** Resolves with whether the work settled in time: true when it succeeds, false after `ms`. Rejects if it fails. */
+/** Resolves with true when the work succeeds, or with false after `ms`. Rejects if the work fails in time. */
 export async function settlesWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();
   try {

@@ -1,42 +1,42 @@
-/** Limits how often requests come, from one user and from one address. */
+/** Limits the rate of requests from one user and from one address. */
 import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 
-/** A limiter of the library `rate-limiter-flexible`, which has some that share their counts in Postgres or Redis. */
+/** A limiter of the library `rate-limiter-flexible`, which also has limiters that share counts in Postgres or Redis. */
 export interface RateLimiter {
   consume(key: string): Promise<unknown>;
 }
 
-/** The requests in ten seconds, or a limiter of your own; false for no limit. */
+/** The number of requests in ten seconds, or your own limiter; false for no limit. */
 export type Rate = number | RateLimiter | false;
 
-/** How often requests may come. */
+/** The limits on the rate of requests. */
 export interface RateOptions {
   /** From one user. Default 10,000. */
   readonly perUser?: Rate | undefined;
-  /** From one address, whoever it is; not from addresses of private networks, as proxies have. Default 20,000. */
+  /** From one address, for all users. Exempts private networks, because proxies have such addresses. Default 20,000. */
   readonly perAddress?: Rate | undefined;
   /**
-   * The address that a request comes from; undefined if it is not to be limited. Default: that of the connection. Behind
-   * a proxy, read the header that your proxy sets.
+   * Returns the address that a request comes from; undefined for no limit. Default: that of the connection. Behind a
+   * proxy, read the header that your proxy sets.
    */
   readonly address?: ((request: Request) => string | undefined) | undefined;
 }
 
 const seconds = 10;
 
-/** Counts one request of whom the key names. */
-export type Count = (key: string, log: Logger) => Promise<void>;
+/** Counts one request of the user or address that the key names. */
+export type CountRequest = (key: string, log: Logger) => Promise<void>;
 
 /**
- * Makes the function that counts; undefined for no limit.
+ * Creates the function that counts requests; undefined for no limit.
  *
  * The function throws a Problem, `too-many-requests`, when there are too many. If the limiter itself fails, the request
- * passes: what guards the server must not be what stops it.
+ * passes, so that a failing limiter cannot stop the server.
  */
-export function counting(rate: Rate, refusal: string): Count | undefined {
+export function createRequestCounter(rate: Rate, refusal: string): CountRequest | undefined {
   if (rate === false) return undefined;
   const limiter = typeof rate === 'number' ? new RateLimiterMemory({ points: rate, duration: seconds }) : rate;
   return async (key, log) => {
@@ -52,7 +52,7 @@ export function counting(rate: Rate, refusal: string): Count | undefined {
   };
 }
 
-/** The application may have another copy of the library. */
+/** Avoids `instanceof`, because the application may have its own copy of the library. */
 function isRefusal(error: unknown): error is RateLimiterRes {
   return typeof error === 'object' && error !== null && !(error instanceof Error) && 'msBeforeNext' in error;
 }
@@ -72,20 +72,20 @@ privateAddresses.addAddress('::1', 'ipv6');
 privateAddresses.addSubnet('fc00::', 7, 'ipv6');
 privateAddresses.addSubnet('fe80::', 10, 'ipv6');
 
-/** Whether an address is in a private network, so that a request from it comes from a proxy, or from nearby. */
+/** True if an address is in a private network: a request from it comes from a proxy, or from nearby. */
 export function isPrivate(address: string): boolean {
   return privateAddresses.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /**
- * What is counted as one address: of IPv6, the network of 64 bits, in which one computer may have any number of
- * addresses.
+ * Returns what counts as one address. For IPv6, this is the 64-bit network, in which one computer can have any number
+ * of addresses.
  */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
-  const [left, right] = [head, tail ?? ''].map((part) => part.split(':').filter((group) => group !== ''));
-  const zeros = tail === undefined ? 0 : 8 - left!.length - right!.length;
+  const [head = '', ending] = plain.split('::');
+  const [left, right] = [head, ending ?? ''].map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = ending === undefined ? 0 : 8 - left!.length - right!.length;
   return [...left!, ...Array<string>(zeros).fill('0'), ...right!].slice(0, 4).join(':');
 }

@@ -1,6 +1,6 @@
 import { Budget, type BudgetOptions } from './budget.js';
 
-/** How much requests may bring along, and how much of it a server keeps at once. */
+/** Limits on the size of requests, and on the bytes that a server holds for them. */
 export interface RequestLimits {
   /** The largest body of a pull, in bytes. Default 1 MiB. */
   readonly pull: number;
@@ -8,11 +8,11 @@ export interface RequestLimits {
   readonly push: number;
   /** The largest body of a REST call or a batch, in bytes. Default 1 MiB. */
   readonly call: number;
-  /** The most mutations in a push. Default 10,000. */
+  /** The maximum number of mutations in a push. Default 10,000. */
   readonly mutations: number;
-  /** The most bytes of bodies in memory at once. One user may have a quarter, or one body. Default 32 MiB. */
+  /** The maximum number of bytes of bodies in memory. One user can have a quarter, or one body. Default 32 MiB. */
   readonly bodies: number;
-  /** The most bytes in temporary files, for clients that read slowly. One user may have a quarter. Default 1 GiB. */
+  /** The maximum number of bytes in temporary files for slow clients. One user can have a quarter. Default 1 GiB. */
   readonly spool: number;
 }
 
@@ -32,32 +32,32 @@ const defaults: RequestLimits = {
 
 /** Completes the limits with the defaults. */
 export function requestLimits(options: RequestLimitOptions = {}): RequestLimits {
-  const given = Object.entries(options).filter(([, limit]) => limit !== undefined);
-  return { ...defaults, ...Object.fromEntries(given) };
+  const overrides = Object.entries(options).filter(([, limit]) => limit !== undefined);
+  return { ...defaults, ...Object.fromEntries(overrides) };
 }
 
-/** The part of a budget that one user may have. */
+/** The fraction of a budget that one user can have. */
 const share = 1 / 4;
 
-type Within = BudgetOptions['within'];
+type Parent = BudgetOptions['parent'];
 
-/** For the bodies that are in memory. */
-export function bodyBudget({ pull, push, call, bodies }: RequestLimits, within?: Within): Budget {
-  const largest = Math.max(pull, push, call);
+/** Creates the budget for request bodies in memory. */
+export function bodyBudget({ pull, push, call, bodies }: RequestLimits, parent?: Parent): Budget {
+  const maxBody = Math.max(pull, push, call);
   const refusal = 'Too many large requests are being served; try again later';
-  return new Budget({ total: Math.max(bodies, largest), each: Math.max(share * bodies, largest), refusal, within });
+  return new Budget({ total: Math.max(bodies, maxBody), perUser: Math.max(share * bodies, maxBody), refusal, parent });
 }
 
-/** For the bytes in temporary files. Nobody is refused: a client whose answer finds no place keeps its connection. */
-export function spoolBudget({ spool }: RequestLimits, within?: Within): Budget {
-  return new Budget({ total: spool, each: share * spool, refusal: 'Too many clients read slowly', within });
+/** Creates the budget for temporary files. Never refuses: without space, a response keeps its database connection. */
+export function spoolBudget({ spool }: RequestLimits, parent?: Parent): Budget {
+  return new Budget({ total: spool, perUser: share * spool, refusal: 'Too many clients read slowly', parent });
 }
 
-/** For the streams of pokes. */
+/** Creates the budget for streams of pokes. */
 export function streamBudget(
   options: { readonly maxStreams?: number | undefined; readonly maxStreamsPerUser?: number | undefined },
-  within?: Within,
+  parent?: Parent,
 ): Budget {
-  const { maxStreams: total = 10_000, maxStreamsPerUser: each = total / 10 } = options;
-  return new Budget({ total, each, refusal: 'Too many streams of pokes are open; try again later', within });
+  const { maxStreams: total = 10_000, maxStreamsPerUser: perUser = total / 10 } = options;
+  return new Budget({ total, perUser, refusal: 'Too many streams of pokes are open; try again later', parent });
 }

@@ -1,14 +1,14 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Mutator, MutatorDocs } from '../registry/mutators.js';
 import { toCamelCase, UniqueNames } from './names.js';
-import { type Described, describeValidator } from './schemas/json-schema.js';
+import { type DescribedValidator, describeValidator } from './schemas/json-schema.js';
 import { refusesJson, verdictOf } from './schemas/verdict.js';
 import type { Example, SchemaObject } from './types.js';
 
-/** What the document needs to know about a mutator. */
+/** The properties of a mutator that the document describes. */
 export type DescribedMutator = MutatorDocs & Pick<Mutator, 'validator' | 'validates'>;
 
-/** The args of a call of a mutator, and its result. */
+/** The args and the result of a call of a mutator. */
 export interface CallDescription {
   /** Undefined if the mutator takes no args. */
   readonly args: SchemaObject | undefined;
@@ -17,7 +17,7 @@ export interface CallDescription {
   /** Undefined if the mutator does not declare what it returns. */
   readonly result: SchemaObject | undefined;
   readonly isResultRequired: boolean;
-  /** What the document cannot say, as phrases to follow the mutator's name. */
+  /** The gaps in the description, as phrases that follow the mutator's name. */
   readonly lacks: readonly string[];
 }
 
@@ -60,13 +60,13 @@ async function describeResult(
   };
 }
 
-function schemaOf({ schema, lack }: Described, subject: string, lacks: string[]): SchemaObject {
+function schemaOf({ schema, lack }: DescribedValidator, subject: string, lacks: string[]): SchemaObject {
   if (lack === undefined) return schema;
   lacks.push(`${subject} ${lack}`);
   return Object.keys(schema).length === 0 ? { description: 'Not described: JSON Schema cannot express it.' } : schema;
 }
 
-/** Describes the examples that a caller can send as JSON and that the validator accepts. Leaves out all others. */
+/** Describes the examples that a caller can send as JSON and that the validator accepts. Omits all others. */
 async function describeExamples(
   { validator, examples = {} }: DescribedMutator,
   lacks: string[],

@@ -1,8 +1,8 @@
-/** What all calls have in common: their headers and parameters, and the form of an answer. */
+/** The headers, parameters and answers that all calls share. */
 import { headerRef } from './problems.js';
 import type { HeaderObject, Parameter, Reference, Response, SchemaObject } from './types.js';
 
-/** `components/headers`. */
+/** Returns the document's `components/headers`, except for those of views. */
 export function describeHeaders(hasMutators: boolean, idempotent: boolean): Readonly<Record<string, HeaderObject>> {
   return {
     RequestID: { description: "The request's ID in the server's log.", schema: { type: 'string' } },
@@ -27,7 +27,7 @@ export function describeHeaders(hasMutators: boolean, idempotent: boolean): Read
   };
 }
 
-/** `components/parameters`. */
+/** Returns the document's `components/parameters` for calls. */
 export function describeParameters(idempotent: boolean): Readonly<Record<string, Parameter>> {
   return {
     ...(idempotent && {
@@ -50,20 +50,20 @@ export function describeParameters(idempotent: boolean): Readonly<Record<string,
   };
 }
 
-/** Bare characters, or a string of a structured header. */
+/** Bare characters, or a string as in a structured header. */
 const keyPattern = '^([!#-~][ -~]*|"([ !#-[\\]-~]|\\\\["\\\\])+")$';
 
-/** References to the document's parameters, for an operation. */
+/** Returns an operation's references to the document's parameters. */
 export function parameterRefs(parameters: Readonly<Record<string, Parameter>>): readonly Reference[] {
   return Object.keys(parameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** The result of a mutator that does not declare what it returns. */
+/** The schema of a mutator's result if the mutator does not declare one. */
 export const anyResult: SchemaObject = {
   description: 'What the mutator returned, as JSON. Absent if it returned nothing.',
 };
 
-/** The schema of the answer to a successful call. */
+/** Returns the schema of the answer to a successful call. */
 export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaObject {
   const rolledBack = { type: 'boolean', const: true, description: 'The call ran and was rolled back.' };
   return {
@@ -74,7 +74,7 @@ export function answerSchema(result: SchemaObject, isRequired: boolean): SchemaO
   };
 }
 
-/** The response of status 200. */
+/** Returns the response with status 200. */
 export function successResponse(description: string, schema: SchemaObject, idempotent: boolean): Response {
   return {
     description,

@@ -8,7 +8,7 @@ import type { Response } from './types.js';
 const text = z.object({ text: z.string() });
 
 describe('an operation', () => {
-  it('has a path, an ID and a tag from the name', async () => {
+  it('has a path, an ID and a tag made from its name', async () => {
     const names = [
       'todo.create',
       'todo.item.create',
@@ -37,13 +37,13 @@ describe('an operation', () => {
     expect(tags).toEqual(['todo', 'todo.item', 'a b', '2fa', '日本', 'mutators']);
   });
 
-  it('is left out when its name fits in no URL', async () => {
+  it('is left out if a URL cannot contain its name', async () => {
     const { document, warnings } = await documentArgs({ 'a.\ud800': text, b: text });
     expect(Object.keys(document.paths)).toEqual(['/api/mutators/b', '/api/mutators']);
     expect(warnings).toEqual(['a.\ud800: left out, because a URL cannot contain its name']);
   });
 
-  it('says what the mutator says of itself', async () => {
+  it("has the mutator's summary, description and deprecation", async () => {
     const { post } = await documentMutators({
       'todo.create': { validator: text, summary: 'Create', description: '*New*', deprecated: true },
       'todo.delete': { validator: text },
@@ -56,7 +56,7 @@ describe('an operation', () => {
     expect(post('/todo/delete')).not.toHaveProperty('deprecated');
   });
 
-  it('shows examples that the mutator would accept', async () => {
+  it('has only examples that the mutator accepts', async () => {
     const examples = {
       'Any text': { text: 'a' },
       'any-text': { text: 'b' },
@@ -76,7 +76,7 @@ describe('an operation', () => {
     );
   });
 
-  it('answers with the declared result, which may be nothing', async () => {
+  it('has the declared result in its response, if any', async () => {
     const { post } = await documentMutators({
       sure: { validator: text, result: z.number() },
       maybe: { validator: text, result: z.number().optional() },
@@ -88,7 +88,7 @@ describe('an operation', () => {
     expect(answer('/unknown')).toEqual({ $ref: '#/components/schemas/Answer' });
   });
 
-  it('takes a key only where keys are kept', async () => {
+  it('accepts an idempotency key only if keys are stored', async () => {
     const [keyed, plain] = await Promise.all(
       [true, false].map((idempotent) => documentArgs({ a: text }, { idempotent })),
     );
@@ -100,8 +100,8 @@ describe('an operation', () => {
   });
 });
 
-describe('failures', () => {
-  it('are those of the catalogue', async () => {
+describe('the responses to failures', () => {
+  it('match the error catalogue', async () => {
     const { document } = await documentArgs({ a: text });
     const found = Object.entries(document.components.responses).flatMap(([name, { content, headers }]) =>
       Object.entries(content!['application/problem+json']!.examples!).map(([code, { value }]) => {
@@ -127,7 +127,7 @@ describe('failures', () => {
 });
 
 describe('the document', () => {
-  it('has the server, the security and the info that it is given', async () => {
+  it('has the server, the security scheme and the info of the options', async () => {
     const info = { title: 'T', version: '2' };
     const securityScheme = { type: 'apiKey', in: 'cookie', name: 'session' } as const;
     const { document } = await documentArgs({ a: text }, { basePath: '/x', info, securityScheme });
@@ -135,14 +135,14 @@ describe('the document', () => {
     expect(document.components.securitySchemes).toEqual({ auth: securityScheme });
   });
 
-  it('has defaults', async () => {
+  it('has a default server, security scheme and info', async () => {
     const { document } = await documentArgs({ a: text });
     expect(document.info).toMatchObject({ title: 'Mutators', version: '1.0.0' });
     expect(document.servers).toEqual([{ url: '/' }]);
     expect(document.components.securitySchemes.auth).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  it('is the same each time', async () => {
+  it('is deterministic', async () => {
     const registry = () => documentArgs({ b: z.array(text.meta({ id: 'Text' })), a: text });
     expect(JSON.stringify((await registry()).document)).toBe(JSON.stringify((await registry()).document));
   });
@@ -168,7 +168,7 @@ describe('the document', () => {
     expect(schemas.TodoSweepCall).toMatchObject({ required: ['name'] });
   });
 
-  it('has a batch of one mutator, or of none', async () => {
+  it('describes a batch if there is one mutator or none', async () => {
     const one = await documentArgs({ 'todo.create': text });
     expect(one.schemas.Call).toEqual({
       description: 'A call of a mutator, by name.',
@@ -179,7 +179,7 @@ describe('the document', () => {
     expect(none.document.tags.map(({ name }) => name)).toEqual(['mutators']);
   });
 
-  it('says what an answer holds', async () => {
+  it('describes the contents of an answer', async () => {
     const { schemas, post } = await documentMutators({
       sure: { validator: text, result: z.number() },
       open: { validator: text },

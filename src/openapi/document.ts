@@ -21,32 +21,32 @@ import { componentsOfViews, type DescribedView, describeViews, nameViews, viewsT
 export interface DocumentOptions {
   /** The registry. The document follows its order. */
   readonly mutators: ReadonlyMap<string, DescribedMutator>;
-  /** The views that are read. Default: none. */
+  /** The views that callers can read. Default: none. */
   readonly views?: readonly DescribedView[] | undefined;
-  /** About the application. Default: `defaultInfo`. */
+  /** Information about the application. Default: `defaultInfo`, or `defaultInfoWithViews` if there are views. */
   readonly info?: Info | undefined;
   /** The prefix of `/api`: empty, or a path such as `/x`. */
   readonly basePath: string;
   /** How callers authenticate. Default: a bearer token. */
   readonly securityScheme?: SecurityScheme | undefined;
-  /** Whether calls take an `Idempotency-Key`. */
+  /** True if calls accept an `Idempotency-Key`. */
   readonly idempotent: boolean;
 }
 
-/** What `createDocument` returns. */
+/** The result of `createDocument`. */
 export interface DocumentResult {
   readonly document: OpenAPIDocument;
-  /** What the document cannot say. Each warning begins with the name of a mutator or a view. */
+  /** The gaps in the document. Each warning begins with the name of a mutator or a view. */
   readonly warnings: readonly string[];
 }
 
-/** The default `info` of the document. */
+/** The default `info` of a document without views. */
 export const defaultInfo: Info = {
   title: 'Mutators',
   version: '1.0.0',
   description: 'Each mutator has its own path. POST its arguments there as JSON.',
 };
-/** The same for an application whose views are read as well. */
+/** The default `info` of a document with views. */
 export const defaultInfoWithViews: Info = {
   title: 'API',
   version: '1.0.0',
@@ -68,15 +68,15 @@ const rootTag: Tag = {
 const problemComponent = 'Problem';
 
 /**
- * Makes the OpenAPI 3.1 document of an application's views and mutators, as REST callers see them. What cannot be described is
- * left open, with a warning. The same registry always gives the same document. To find out what validators require,
- * calls them with examples and with a few simple values. Does not run mutators. Never rejects.
+ * Creates the OpenAPI 3.1 document of an application's views and mutators, as REST callers see them. Leaves open what
+ * it cannot describe, and adds a warning. The same registry always yields the same document. Calls validators with
+ * examples and a few simple values to determine what they require. Does not run mutators. Never rejects.
  */
 export async function createDocument(options: DocumentOptions): Promise<DocumentResult> {
   const { basePath, securityScheme = bearer, idempotent } = options;
   const { info = options.views?.length ? defaultInfoWithViews : defaultInfo } = options;
   const warnings: string[] = [];
-  // Client generators turn these into the names of methods.
+  // Client generators use these as names of methods.
   const operationIds = new UniqueNames([batchID, listID, 'constructor']);
   const mutators = nameMutators(options.mutators, operationIds, warnings);
   const views = await nameViews(options.views ?? [], operationIds, warnings);

@@ -10,7 +10,7 @@ vi.mock('zod', () => {
   throw new Error('Cannot find package');
 });
 
-it('takes any value where the package that would convert it is missing', async () => {
+it('describes args as any value if the package that converts their validator is missing', async () => {
   const { schemas, warnings } = await documentArgs({ valibot: v.string(), mini: mini.string() });
   const anything = { description: 'Not described: JSON Schema cannot express it.' };
   expect(schemas).toMatchObject({ ValibotArgs: anything, MiniArgs: anything });

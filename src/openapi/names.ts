@@ -1,26 +1,26 @@
-/** Hands out names, each only once. The same requests in the same order yield the same names. */
+/** Assigns unique names. The same calls in the same order yield the same names. */
 export class UniqueNames {
-  readonly #taken: Set<string>;
+  readonly #usedNames: Set<string>;
 
   constructor(reserved: Iterable<string> = []) {
-    this.#taken = new Set(reserved);
+    this.#usedNames = new Set(reserved);
   }
 
-  /** Takes the first of the wanted names that is free, or else the last of them with a number. */
-  take(...wanted: readonly [string, ...string[]]): string {
-    let name = wanted.find((candidate) => !this.#taken.has(candidate));
+  /** Takes the first candidate that is free, or else the last candidate with a number. */
+  take(...candidates: readonly [string, ...string[]]): string {
+    let name = candidates.find((candidate) => !this.#usedNames.has(candidate));
     for (let number = 2; name === undefined; number += 1) {
-      const candidate = `${wanted.at(-1)}${number}`;
-      if (!this.#taken.has(candidate)) name = candidate;
+      const candidate = `${candidates.at(-1)}${number}`;
+      if (!this.#usedNames.has(candidate)) name = candidate;
     }
-    this.#taken.add(name);
+    this.#usedNames.add(name);
     return name;
   }
 }
 
 /**
- * Turns any text into an identifier of ASCII letters and digits: `todo.create` becomes `todoCreate`.
- * @param otherwise the first word, if the text does not begin with a letter
+ * Turns a text into an identifier of ASCII letters and digits: `todo.create` becomes `todoCreate`.
+ * @param otherwise the first word if the text does not begin with a letter
  */
 export function toCamelCase(text: string, otherwise: string): string {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');

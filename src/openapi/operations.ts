@@ -1,11 +1,11 @@
-import { MAX_BATCH_LENGTH } from '../protocol/calls.js';
+import { maxBatchLength } from '../protocol/calls.js';
 import type { CallDescription, DescribedMutator } from './call.js';
 import { answerSchema, anyResult, successResponse } from './conventions.js';
 import { upperFirst } from './names.js';
 import type { ComponentSchemas } from './schemas/component-schemas.js';
 import type { Operation, Reference, RequestBody, SchemaObject } from './types.js';
 
-/** What all operations of a document have in common. */
+/** The parts that all operations of mutators share. */
 export interface Common {
   readonly parameters: readonly Reference[];
   /** The responses to failures, by status. */
@@ -13,7 +13,7 @@ export interface Common {
   readonly idempotent: boolean;
 }
 
-/** A mutator with the names that it has in the document. */
+/** A mutator with its names in the document. */
 export interface NamedMutator {
   readonly name: string;
   readonly mutator: DescribedMutator;
@@ -21,7 +21,7 @@ export interface NamedMutator {
   readonly tag: string;
 }
 
-/** The names of the components that a mutator may have. */
+/** Returns the names of the components that a mutator can have. */
 export function componentNames(operationId: string): { args: string; result: string; call: string } {
   const prefix = upperFirst(operationId);
   return { args: `${prefix}Args`, result: `${prefix}Result`, call: `${prefix}Call` };
@@ -46,7 +46,9 @@ export function putArgs(
   return args;
 }
 
-/** The operation of a mutator whose args have been added. Adds its result, if it declares one, as a component. */
+/**
+ * Describes the operation of a mutator whose args have been added. Adds a component for its declared result, if any.
+ */
 export function describeOperation(
   { name, mutator, operationId, tag }: NamedMutator,
   call: CallDescription,
@@ -88,7 +90,7 @@ function requestBody(args: Reference, { areArgsRequired, examples }: CallDescrip
   };
 }
 
-/** The operation that makes several calls in one transaction. */
+/** Describes the operation that runs several calls in one transaction. */
 export function describeBatch(
   operationId: string,
   tag: string,
@@ -118,7 +120,7 @@ export function describeBatch(
     parameters: common.parameters,
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { type: 'array', maxItems: MAX_BATCH_LENGTH, items: { ...call } } } },
+      content: { 'application/json': { schema: { type: 'array', maxItems: maxBatchLength, items: { ...call } } } },
     },
     responses: {
       200: successResponse(
@@ -131,7 +133,7 @@ export function describeBatch(
   };
 }
 
-/** A choice among calls. `oneOf` is for two or more. */
+/** Returns the schema of a choice among calls. Uses `oneOf` only for two or more. */
 function choiceOf(calls: readonly { readonly name: string; readonly $ref: string }[]): SchemaObject {
   const [first, ...others] = calls.map(({ $ref }) => ({ $ref }));
   if (!first) return { not: {} };

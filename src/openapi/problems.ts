@@ -1,7 +1,7 @@
 import { catalogue, type ProblemCode, problemType } from '../errors.js';
 import type { Content, Reference, Response, SchemaObject } from './types.js';
 
-/** The ways in which a call can fail. The catalogue's other codes are for other routes and methods. */
+/** The codes with which a call can fail. The catalogue's other codes are for other routes and methods. */
 const codesOfCalls: readonly ProblemCode[] = [
   'malformed-request',
   'mutator-name-missing',
@@ -25,7 +25,7 @@ const codesOfKeys: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'idempotency-key-reused',
 ]);
 
-/** The ways in which reading a view can fail. */
+/** The codes with which reading a view can fail. */
 const codesOfReads: readonly ProblemCode[] = [
   'malformed-request',
   'unauthenticated',
@@ -40,13 +40,13 @@ const codesOfReads: readonly ProblemCode[] = [
 const problemRef: Reference = { $ref: '#/components/schemas/Problem' };
 const requestID = 'a1b2-c3d4-0';
 
-/** Members that only problems of one code have. */
+/** Members that only problems with one code have. */
 const extensions: Partial<Record<ProblemCode, object>> = {
   'invalid-args': { issues: [{ path: ['title'], message: 'Invalid input: expected string, received undefined' }] },
   'mutator-error': { details: { remaining: 0 } },
 };
 
-/** The document's parts about failures. */
+/** The parts of the document that describe failures. */
 export interface Problems {
   /** `components/schemas/Problem`. */
   readonly schema: SchemaObject;
@@ -58,14 +58,14 @@ export interface Problems {
   readonly ofReads: Readonly<Record<string, Reference>>;
 }
 
-/** What an application's document describes. */
+/** The parts of an application that the document describes. */
 export interface Surface {
   readonly hasMutators: boolean;
   readonly hasViews: boolean;
   readonly idempotent: boolean;
 }
 
-/** Describes every failure, from the catalogue. */
+/** Describes the failures in the catalogue. */
 export function describeProblems({ hasMutators, hasViews, idempotent }: Surface): Problems {
   const ofCalls = hasMutators ? codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code)) : [];
   const ofReads = hasViews ? codesOfReads : [];
@@ -81,13 +81,13 @@ export function describeProblems({ hasMutators, hasViews, idempotent }: Surface)
 
 type Responses = readonly (readonly [status: string, response: Response])[];
 
-function byStatus(codes: readonly ProblemCode[], others: Readonly<Record<string, Response>> = {}): Responses {
+function byStatus(codes: readonly ProblemCode[], extraResponses: Readonly<Record<string, Response>> = {}): Responses {
   const statuses = [...new Set(codes.map((code) => catalogue[code].status))];
   const responses = statuses.map((status): [string, Response] => [
     String(status),
     responseOf(codes.filter((code) => catalogue[code].status === status)),
   ]);
-  return [...responses, ...Object.entries(others)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...responses, ...Object.entries(extraResponses)].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function named(responses: Responses, prefix: string): Record<string, Response> {
@@ -174,7 +174,7 @@ function problemSchema(codes: readonly ProblemCode[]): SchemaObject {
   };
 }
 
-/** A reference to one of `components/headers`. */
+/** Returns a reference to one of `components/headers`. */
 export function headerRef(name: string): Reference {
   return { $ref: `#/components/headers/${name}` };
 }

@@ -11,7 +11,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** What an OpenAPI document says about an application. */
+/** Information about an application in its OpenAPI document. */
 export interface Info {
   /** The title of the application's interface. */
   readonly title: string;
@@ -23,7 +23,7 @@ export interface Info {
   readonly description?: string | undefined;
   /** A URL. */
   readonly termsOfService?: string | undefined;
-  /** Whom to contact about the application's interface. */
+  /** The contact for the application's interface. */
   readonly contact?:
     | { readonly name?: string | undefined; readonly url?: string | undefined; readonly email?: string | undefined }
     | undefined;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { documentArgs, documentMutators, handWritten } from '../../test/integration/openapi/schemas.js';
 
-/** The same arguments in the words of each library. */
+/** The same arguments as a validator of each library. */
 const todo = {
   zod: z.object({ title: z.string().min(1), done: z.boolean().optional(), tags: z.array(z.enum(['a', 'b'])) }),
   mini: mini.object({
@@ -50,8 +50,8 @@ const tree = {
 
 const libraries = ['zod', 'mini', 'valibot', 'arktype'] as const;
 
-describe.each(libraries)('%s', (library) => {
-  it('says what it accepts', async () => {
+describe.each(libraries)('a validator of %s', (library) => {
+  it('is described by a JSON schema', async () => {
     const { schemas, warnings, post } = await documentArgs({ 'todo.create': todo[library] });
     const enumeration = library === 'arktype' ? { enum: ['a', 'b'] } : { type: 'string', enum: ['a', 'b'] };
     expect(schemas.TodoCreateArgs).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(libraries)('%s', (library) => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves open what JSON Schema cannot express, and says where', async () => {
+  it('has parts described as any value, with a warning, where JSON Schema cannot express them', async () => {
     const { schemas, warnings } = await documentArgs({ 'todo.schedule': due[library] });
     expect(schemas.TodoScheduleArgs).toMatchObject({
       properties: {
@@ -90,12 +90,12 @@ describe.each(libraries)('%s', (library) => {
     ).toEqual(['due', 'steps[].at']);
   });
 
-  it('refers to itself', async () => {
+  it('may refer to itself', async () => {
     const { document, warnings } = await documentArgs({ 'tree.plant': tree[library] });
     const text = JSON.stringify(document);
     expect(text).not.toContain('$defs');
     expect(text).not.toContain('"$ref":"#"');
-    // Through whatever components, there is a way from the arguments to the arguments' children.
+    // The arguments' children are reachable from the arguments, possibly through several components.
     const { schemas } = document.components;
     const resolve = (schema: unknown): Record<string, unknown> => {
       const { $ref } = schema as { $ref?: string };
@@ -110,7 +110,7 @@ describe.each(libraries)('%s', (library) => {
     expect(warnings).toEqual([]);
   });
 
-  it('has no request body for a mutator that takes nothing', async () => {
+  it('that accepts only undefined yields no request body', async () => {
     const nothing = { zod: z.undefined(), mini: mini.undefined(), valibot: v.undefined(), arktype: type('undefined') };
     const { post, schemas, warnings } = await documentArgs({ ping: nothing[library] });
     expect(post('/ping')).not.toHaveProperty('requestBody');
@@ -122,7 +122,7 @@ describe.each(libraries)('%s', (library) => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells args that may be left out', async () => {
+  it('that accepts undefined yields an optional request body', async () => {
     const optional = {
       zod: z.object({ a: z.string() }).optional(),
       mini: mini.optional(mini.object({ a: mini.string() })),
@@ -136,7 +136,7 @@ describe.each(libraries)('%s', (library) => {
     expect(schemas.ABCall).toMatchObject({ required: ['name'] });
   });
 
-  it('describes results as the validator leaves them', async () => {
+  it('describes results as it returns them', async () => {
     const result = {
       zod: z.object({ n: z.string().transform(Number).pipe(z.number()), left: z.string().default('') }),
       mini: mini.object({
@@ -164,7 +164,7 @@ describe.each(libraries)('%s', (library) => {
   });
 });
 
-describe('a validator that says nothing', () => {
+describe('a validator', () => {
   it.each([
     ['of an unknown library', handWritten((value) => value !== undefined), '"hand" does not convert its validators'],
     [
@@ -172,8 +172,8 @@ describe('a validator that says nothing', () => {
       { '~standard': { ...z.string()['~standard'], vendor: 'x', jsonSchema: { input: fail, output: fail } } },
       'not today',
     ],
-    ['whose metadata is no JSON', z.string().meta({ examples: ['a'], size: 1n }), 'Error converting schema to JSON.'],
-  ])('%s takes any value', async (_, validator, reason) => {
+    ['whose metadata is not JSON', z.string().meta({ examples: ['a'], size: 1n }), 'Error converting schema to JSON.'],
+  ])('%s is described as any value', async (_, validator, reason) => {
     const { schemas, warnings } = await documentArgs({ a: validator });
     expect(schemas.AArgs).toEqual({ description: 'Not described: JSON Schema cannot express it.' });
     expect(warnings).toEqual([
@@ -181,21 +181,21 @@ describe('a validator that says nothing', () => {
     ]);
   });
 
-  it('takes any JSON when there is none', async () => {
+  it('may be missing, so that any JSON is accepted', async () => {
     const { schemas, post, warnings } = await documentArgs({ a: undefined });
     expect(schemas.AArgs).toEqual({ description: 'Any JSON: the mutator does not check its arguments.' });
     expect(post('/a').requestBody).not.toHaveProperty('required');
     expect(warnings).toEqual([]);
   });
 
-  it('that the mutator keeps to itself, as Zero’s do, is not said to be missing', async () => {
+  it('inside a mutator, as in Zero, is not documented as missing', async () => {
     const { schemas } = await documentMutators({ a: { validator: undefined, validates: true } });
     expect(schemas.AArgs).toEqual({
       description: 'Not described here: if the mutator has a validator, it refuses arguments that are not valid.',
     });
   });
 
-  it('throws, or never answers, when it is tried: its args are required', async () => {
+  it('that throws or never responds when it is tried makes args required', async () => {
     const silent = handWritten(() => true);
     const { post } = await documentArgs({
       throws: handWritten(fail),
@@ -205,7 +205,7 @@ describe('a validator that says nothing', () => {
     for (const path of ['/throws', '/silent', '/async']) expect(post(path).requestBody?.required).toBe(true);
   });
 
-  it('takes more than nothing: it keeps its body', async () => {
+  it('that accepts more than undefined keeps the request body', async () => {
     const { post, warnings } = await documentArgs({
       any: z.custom(() => true),
       date: z.coerce.date().optional(),
@@ -218,7 +218,7 @@ describe('a validator that says nothing', () => {
   });
 });
 
-it('says that there are gaps where an older zod does not say which', async () => {
+it('warns of inexpressible parts without paths if an older zod does not report them', async () => {
   const input = ({ libraryOptions }: { libraryOptions?: Record<string, unknown> }) =>
     libraryOptions?.unrepresentable === 'throw' ? fail() : { type: 'object', properties: { due: {} } };
   const validator = { '~standard': { ...z.object()['~standard'], jsonSchema: { input, output: input } } };
@@ -229,8 +229,8 @@ it('says that there are gaps where an older zod does not say which', async () =>
   ]);
 });
 
-describe('what is kept of a schema', () => {
-  it('is what OpenAPI knows: metadata of other kinds stays private', async () => {
+describe('a documented schema', () => {
+  it('has the keywords of OpenAPI, and no private metadata', async () => {
     const validator = z.object({
       a: z.string().meta({ title: 'A', secret: 'x', 'x-order': 1 }),
       due: z.date().meta({ description: 'When' }),
@@ -242,7 +242,7 @@ describe('what is kept of a schema', () => {
     });
   });
 
-  it('is not confused by values and names that look like keywords', async () => {
+  it('preserves values and names that look like keywords', async () => {
     const validator = z.object({
       $ref: z.literal('#/$defs/x'),
       secret: z.string().default('$defs'),
@@ -259,7 +259,7 @@ describe('what is kept of a schema', () => {
     });
   });
 
-  it('says nothing of refinements, and of valibot what comes before a transformation', async () => {
+  it('omits refinements, and describes valibot pipes up to the first transformation', async () => {
     const { schemas, warnings } = await documentMutators({
       zod: { validator: z.string().refine(() => true) },
       arktype: { validator: type('string').narrow(() => true) },

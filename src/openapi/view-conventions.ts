@@ -1,8 +1,8 @@
-/** What all operations that read have in common: their parameters, headers and responses. */
+/** The parameters, headers and responses that all operations on views share. */
 import { headerRef } from './problems.js';
 import type { HeaderObject, Parameter, Reference, Response, SchemaObject } from './types.js';
 
-/** `components/parameters`, as far as reading needs them. */
+/** The entries of `components/parameters` for operations on views. */
 export const viewParameters: Readonly<Record<string, Parameter>> = {
   IfNoneMatch: {
     name: 'If-None-Match',
@@ -46,7 +46,7 @@ export const viewParameters: Readonly<Record<string, Parameter>> = {
   },
 };
 
-/** `components/headers`, as far as reading needs them. */
+/** The entries of `components/headers` for operations on views. */
 export const viewHeaders: Readonly<Record<string, HeaderObject>> = {
   ETag: { description: 'Names this state of the rows.', schema: { type: 'string' } },
   WaitApplied: {
@@ -55,7 +55,7 @@ export const viewHeaders: Readonly<Record<string, HeaderObject>> = {
   },
 };
 
-/** The response with rows, or with what has changed. */
+/** Returns the response with rows, or with what has changed. */
 export function rowsResponse(rows: SchemaObject, patch: Reference): Response {
   return {
     description: 'The rows; or, with `since`, what has changed.',
@@ -84,15 +84,15 @@ export const notModified: Response = {
 };
 
 /**
- * The schema of what has changed.
- * @param keys what keys look like
+ * Returns the schema of a response with what has changed.
+ * @param keys the format of keys
  */
 export function patchSchema(keys: string, row: Reference): SchemaObject {
   const key = { type: 'string', description: `The row's key, as \`${keys}\`.` };
-  const op = (name: string, others: Readonly<Record<string, SchemaObject>> = {}): SchemaObject => ({
+  const op = (name: string, extraProperties: Readonly<Record<string, SchemaObject>> = {}): SchemaObject => ({
     type: 'object',
-    required: ['op', ...Object.keys(others)],
-    properties: { op: { type: 'string', const: name }, ...others },
+    required: ['op', ...Object.keys(extraProperties)],
+    properties: { op: { type: 'string', const: name }, ...extraProperties },
   });
   return {
     type: 'object',

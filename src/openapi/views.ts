@@ -1,4 +1,4 @@
-/** What the document says about reading views. */
+/** Describes the operations that read views. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { toPathSegment } from '../protocol/path-segment.js';
 import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
@@ -9,22 +9,22 @@ import { type DescribedRows, rowSchema } from './schemas/row-schema.js';
 import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
 import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
 
-/** A view, as far as the document describes it. */
+/** The properties of a view that the document describes. */
 export interface DescribedView {
   readonly name: string;
   /** The columns that identify a row. */
   readonly key: readonly string[];
-  /** What keys look like. */
+  /** The format of its keys. */
   readonly keys: string;
-  /** What keys look like after their prefix, if they are made by a template. */
+  /** The format of its keys after their prefix, if a template makes them. */
   readonly template?: string | undefined;
-  /** What Postgres says about its rows, if it was asked. */
+  /** Postgres's description of its rows, if it was requested. */
   readonly rows?: DescribedRows | undefined;
-  /** What the application says about its rows, which takes precedence. */
+  /** The application's validator of its rows, which takes precedence. */
   readonly row?: StandardSchemaV1 | undefined;
 }
 
-/** A view with the names that it has in the document. */
+/** A view with its names in the document. */
 interface NamedView {
   readonly view: DescribedView;
   readonly schema: SchemaObject;
@@ -37,12 +37,12 @@ interface NamedView {
 const root = '/api/views';
 const listComponent = 'Views';
 
-/** The tag of the operations that read. */
+/** The tag of the operations that read views. */
 export const viewsTag: Tag = { name: 'views', description: 'What the caller sees, as rows or as changes.' };
 
 /**
- * Gives views the names that they have in the document. The names of operations are taken.
- * @param warnings what the document cannot say is added here
+ * Assigns views their names in the document. Reserves the names of their operations.
+ * @param warnings receives the gaps in the document
  */
 export async function nameViews(
   views: readonly DescribedView[],
@@ -66,12 +66,12 @@ async function schemaOf({ name, row, rows }: DescribedView, warnings: string[]):
   return schema;
 }
 
-/** The names of the components that views have. */
+/** Returns the names of the components of views. */
 export function componentsOfViews(views: readonly NamedView[]): string[] {
   return views.length === 0 ? [] : [listComponent, ...views.flatMap(({ row, patch }) => [row, patch])];
 }
 
-/** The paths that read, and the components that they need. */
+/** Describes the paths that read views, and adds the components that they need. */
 export function describeViews(
   views: readonly NamedView[],
   schemas: ComponentSchemas,

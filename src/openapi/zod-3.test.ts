@@ -3,10 +3,10 @@ import * as mini from 'zod/mini';
 import { z } from 'zod/v3';
 import { documentArgs } from '../../test/integration/openapi/schemas.js';
 
-/** As zod 3 exports it. */
+/** The exports of zod 3. */
 vi.mock('zod', () => ({ z: {}, toJSONSchema: undefined }));
 
-it('says that zod 3 cannot be described, for which mutator, and what to do', async () => {
+it('warns for each mutator that its validator can be described only with zod 4', async () => {
   const { schemas, warnings } = await documentArgs({ old: z.object({ id: z.string() }), mixed: mini.string() });
   const anything = { description: 'Not described: JSON Schema cannot express it.' };
   expect(schemas).toMatchObject({ OldArgs: anything, MixedArgs: anything });

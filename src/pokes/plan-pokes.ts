@@ -1,147 +1,159 @@
-/** Decides which listeners to poke about what has been committed. Pure. */
+/** Decides which subscribers to poke after changes. Pure. */
 import type { Snapshot } from '../protocol/snapshot.js';
-import type { Question } from '../store/affected.js';
-import { mostMutations } from '../store/header.js';
-import type { TailBatch, TailChange } from '../store/tail.js';
+import type { AffectedInput } from '../store/affected-cohorts.js';
+import type { NewChanges, TableChange } from '../store/new-changes.js';
+import { maxMutations } from '../store/observation.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { ViewParameters } from '../view/served-view.js';
-import type { Audience, Listener, Seat } from './audiences.js';
+import type { Cohort, Subscriber, ViewSubscribers } from './subscription-index.js';
 
-/** How much is asked. Beyond these bounds, less exact questions are asked, or all listeners are poked. */
+/** Limits on the cost of questions. Beyond them, questions are less exact, or all subscribers are poked. */
 export interface Bounds {
-  /** The changed rows that are looked at for one view. */
+  /** The changed rows that are examined for one view. */
   readonly rows: number;
-  /** Seats times changed rows, if the question is what each seat has gained and lost. */
+  /** Cohorts times changed rows, if the question is which rows each cohort has gained and lost. */
   readonly net: number;
-  /** Seats times changed rows, if the question is only which seats see any of the rows. */
-  readonly ever: number;
-  /** The seats whose whole view is read twice. */
+  /** Cohorts times changed rows, if the question is only which cohorts see any version of the rows. */
+  readonly anyVersion: number;
+  /** The cohorts whose whole view is read twice. */
   readonly compare: number;
 }
 
-type Way = 'net' | 'ever' | 'compare';
+type Way = 'net' | 'anyVersion' | 'compare';
 
-/** The bounds of one look, which should take some 50 ms. */
-export const quick: Bounds = { rows: 5_000, net: 10_000, ever: 50_000, compare: 20 };
+/** The bounds of one poll, which should take about 50 ms. */
+export const quick: Bounds = { rows: 5_000, net: 10_000, anyVersion: 50_000, compare: 20 };
 
-/**
- * The bounds of one view that is asked about separately: some 500 ms, and more if there are more rows than are counted.
- */
-export const thorough: Bounds = { rows: Number.POSITIVE_INFINITY, net: 200_000, ever: 1_000_000, compare: 50 };
+/** The bounds of one view that is queried separately. This takes about 500 ms, or more if not all rows are counted. */
+export const thorough: Bounds = { rows: Number.POSITIVE_INFINITY, net: 200_000, anyVersion: 1_000_000, compare: 50 };
 
 /**
- * How many views are asked about in one look, at most: if each user has a query of their own, there are as many views
- * as users.
+ * The maximum number of views that one poll queries. If each user has a query of their own, there are as many views as
+ * users.
  */
-export const mostQuestions = 50;
+export const maxQuestions = 50;
 
 /**
- * A question, and the listeners in its seats now: the answer still applies to listeners that move to other seats before
- * it comes.
+ * A question, and the current subscribers of its cohorts. The answer still applies to subscribers that move to other
+ * cohorts before it arrives.
  */
-export interface SeatedQuestion {
+export interface CohortQuestion {
   readonly view: CompiledView;
-  readonly mode: Question['mode'];
-  readonly seats: readonly { readonly parameters: ViewParameters; readonly listeners: readonly Listener[] }[];
+  readonly mode: AffectedInput['mode'];
+  readonly cohorts: readonly { readonly parameters: ViewParameters; readonly subscribers: readonly Subscriber[] }[];
 }
 
 export interface PokePlan {
-  /** Listeners to poke without asking: no question is both right and cheap enough. */
-  readonly poked: ReadonlySet<Listener>;
+  /** Subscribers to poke without a query, because no question is both correct and cheap enough. */
+  readonly subscribersToPoke: ReadonlySet<Subscriber>;
   /**
-   * Questions for the database, the cheapest first; the listeners in the seats that the answers name are to be poked.
+   * Questions for the database, cheapest first. The subscribers of the cohorts that the answers name are to be poked.
    */
-  readonly questions: readonly SeatedQuestion[];
-  /** Views to ask about one by one, where nobody waits for the answer. */
-  readonly postponed: readonly { readonly view: CompiledView; readonly listeners: readonly Listener[] }[];
+  readonly questions: readonly CohortQuestion[];
+  /** Views to query one by one in the background. */
+  readonly postponedViews: readonly { readonly view: CompiledView; readonly subscribers: readonly Subscriber[] }[];
 }
 
-/**
- * False if the change log may not hold everything that has happened since the base: then all listeners must be poked.
- */
-export function continues(base: Snapshot, installID: string, batch: TailBatch): boolean {
-  const isSameHistory = batch.installID === installID && batch.shown.xmax >= base.xmax;
-  return isSameHistory && base.xmin >= batch.horizon;
+/** Returns false if the change log may lack changes since the base. Then all subscribers must be poked. */
+export function continues(base: Snapshot, installID: string, newChanges: NewChanges): boolean {
+  const isSameHistory = newChanges.installID === installID && newChanges.visibleSnapshot.xmax >= base.xmax;
+  return isSameHistory && base.xmin >= newChanges.horizon;
 }
 
-/** The listeners whose client groups had mutations applied. */
+/** Returns the subscribers whose client groups had mutations applied. */
 export function withMutations(
-  listeners: ReadonlySet<Listener>,
-  { groups, mutations }: TailBatch,
-): ReadonlySet<Listener> {
-  if (mutations >= mostMutations) return listeners;
+  subscribers: ReadonlySet<Subscriber>,
+  { groups, mutations }: NewChanges,
+): ReadonlySet<Subscriber> {
+  if (mutations >= maxMutations) return subscribers;
   if (groups.length === 0) return new Set();
   const owners = new Map(groups);
   const users = new Set(owners.values());
-  const isTold = ({ clientGroupID, userID }: Listener) =>
+  const isAffected = ({ clientGroupID, userID }: Subscriber) =>
     clientGroupID === undefined ? users.has(userID) : owners.get(clientGroupID) === userID;
-  return new Set([...listeners].filter(isTold));
+  return new Set([...subscribers].filter(isAffected));
 }
 
 export interface PlanInput {
-  readonly audiences: Iterable<Audience>;
-  /** The listeners that are poked in any case. */
-  readonly told: ReadonlySet<Listener>;
-  readonly batch: TailBatch;
+  readonly viewSubscribers: Iterable<ViewSubscribers>;
+  /** The subscribers that are poked in any case. */
+  readonly alreadyPoked: ReadonlySet<Subscriber>;
+  readonly newChanges: NewChanges;
   /** The change-log IDs, by OID, of the tables that views read. */
   readonly ids: ReadonlyMap<number, number>;
   readonly bounds: Bounds;
-  /** Whether a view has yet to be asked about because of earlier changes. */
+  /** Returns true if a view is still postponed because of earlier changes. */
   readonly isPostponed: (view: CompiledView) => boolean;
 }
 
 /**
- * Decides which listeners to poke, and what to ask about the others. If one change undoes another, there is no
- * difference in the end, and yet a client may have pulled in between. So only a single transaction is judged by what it
- * has changed; several are judged by what they have touched.
+ * Decides which subscribers to poke, and which questions to ask about the others. If one change undoes another, there
+ * is no net difference, but a client may have pulled in between. So the plan judges a single transaction by its net
+ * changes, and several transactions by the rows that they touched.
  */
-export function planPokes({ audiences, told, batch, ids, bounds, isPostponed }: PlanInput): PokePlan {
-  const changes = new Map(batch.changes.map((change) => [change.table, change]));
-  const poked = new Set<Listener>();
-  const asked: { readonly question: SeatedQuestion; readonly share: number }[] = [];
-  const postponed: PokePlan['postponed'][number][] = [];
-  const left = { ...bounds };
-  for (const { view, seats } of audiences) {
+export function planPokes({
+  viewSubscribers,
+  alreadyPoked,
+  newChanges,
+  ids,
+  bounds,
+  isPostponed,
+}: PlanInput): PokePlan {
+  const changes = new Map(newChanges.changes.map((change) => [change.table, change]));
+  const subscribersToPoke = new Set<Subscriber>();
+  const costedQuestions: { readonly question: CohortQuestion; readonly share: number }[] = [];
+  const postponedViews: PokePlan['postponedViews'][number][] = [];
+  const remaining = { ...bounds };
+  for (const { view, cohorts } of viewSubscribers) {
     const changed = seenChanges(view.occurrenceTables, ids, changes);
-    const waiting = waitingOn(seats.values(), told);
-    if (changed.length === 0 || waiting.length === 0) continue;
+    const pendingCohorts = pendingCohortsOf(cohorts.values(), alreadyPoked);
+    if (changed.length === 0 || pendingCohorts.length === 0) continue;
     const rows = changed.reduce((sum, change) => sum + change.rows, 0);
-    const cost = { net: waiting.length * rows, ever: waiting.length * rows, compare: waiting.length };
-    const fits = (way: Way, most: Bounds) => cost[way] <= most[way] && rows <= most.rows;
+    const cost = {
+      net: pendingCohorts.length * rows,
+      anyVersion: pendingCohorts.length * rows,
+      compare: pendingCohorts.length,
+    };
+    const fits = (way: Way, limit: Bounds) => cost[way] <= limit[way] && rows <= limit.rows;
     const ways = waysFor(view, changed);
-    const way = isPostponed(view) ? undefined : ways.find((candidate) => fits(candidate, left));
-    if (asked.length === mostQuestions || !ways.some((candidate) => fits(candidate, thorough))) {
-      for (const { listeners } of waiting) for (const listener of listeners) poked.add(listener);
+    const way = isPostponed(view) ? undefined : ways.find((candidate) => fits(candidate, remaining));
+    if (costedQuestions.length === maxQuestions || !ways.some((candidate) => fits(candidate, thorough))) {
+      for (const { subscribers } of pendingCohorts) {
+        for (const subscriber of subscribers) subscribersToPoke.add(subscriber);
+      }
     } else if (way === undefined) {
-      postponed.push({ view, listeners: waiting.flatMap(({ listeners }) => listeners) });
+      postponedViews.push({ view, subscribers: pendingCohorts.flatMap(({ subscribers }) => subscribers) });
     } else {
-      left[way] -= cost[way];
-      const mode = way === 'ever' ? 'ever' : 'net';
-      asked.push({ question: { view, mode, seats: waiting }, share: cost[way] / bounds[way] });
+      remaining[way] -= cost[way];
+      const mode = way === 'anyVersion' ? 'anyVersion' : 'net';
+      costedQuestions.push({ question: { view, mode, cohorts: pendingCohorts }, share: cost[way] / bounds[way] });
     }
   }
-  const questions = asked.sort((a, b) => a.share - b.share).map(({ question }) => question);
-  return { poked, questions, postponed };
+  const questions = costedQuestions.sort((a, b) => a.share - b.share).map(({ question }) => question);
+  return { subscribersToPoke, questions, postponedViews };
 }
 
-function waitingOn(seats: Iterable<Seat>, told: ReadonlySet<Listener>): SeatedQuestion['seats'] {
-  return [...seats]
-    .map(({ parameters, listeners }) => ({ parameters, listeners: [...listeners].filter((one) => !told.has(one)) }))
-    .filter(({ listeners }) => listeners.length > 0);
+function pendingCohortsOf(cohorts: Iterable<Cohort>, alreadyPoked: ReadonlySet<Subscriber>): CohortQuestion['cohorts'] {
+  return [...cohorts]
+    .map(({ parameters, subscribers }) => ({
+      parameters,
+      subscribers: [...subscribers].filter((one) => !alreadyPoked.has(one)),
+    }))
+    .filter(({ subscribers }) => subscribers.length > 0);
 }
 
-/** The ways of asking about a view that are right after these changes, the most exact first. */
-function waysFor({ strategy, seated }: CompiledView, changed: readonly TailChange[]): Way[] {
+/** Returns the ways of querying a view that are correct after these changes, most exact first. */
+function waysFor({ strategy, cohortView }: CompiledView, changed: readonly TableChange[]): Way[] {
   if (changed.some(({ truncated }) => truncated)) return [];
   const isOneTransaction = changed.every(({ xid }) => xid !== null && xid === changed[0]!.xid);
-  if (!isOneTransaction || !seated) return ['ever'];
-  return [strategy === 'compare' ? 'compare' : 'net', 'ever'];
+  if (!isOneTransaction || !cohortView) return ['anyVersion'];
+  return [strategy === 'compare' ? 'compare' : 'net', 'anyVersion'];
 }
 
 function seenChanges(
   tables: readonly number[],
   ids: ReadonlyMap<number, number>,
-  changes: ReadonlyMap<number, TailChange>,
-): TailChange[] {
+  changes: ReadonlyMap<number, TableChange>,
+): TableChange[] {
   return [...new Set(tables)].flatMap((oid) => changes.get(ids.get(oid) ?? Number.NaN) ?? []);
 }

@@ -2,28 +2,28 @@ import { createHash } from 'node:crypto';
 import { Problem } from '../errors.js';
 import { field, malformed, readObject } from './fields.js';
 
-/** A REST call: one mutator, by its name with dots. */
+/** A REST call: a mutator's dotted name, and the args. */
 export interface Call {
   readonly name: string;
-  /** Undefined if the body was empty, or the batch's entry has no args. */
+  /** Undefined if the body was empty or the entry of the batch has no args. */
   readonly args: unknown;
 }
 
-/** What a request asks for: one call, or a batch. */
-export type Asked =
+/** The calls of a request: one call, or a batch. */
+export type CallRequest =
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'batch'; readonly calls: readonly Call[] };
 
-/** The most calls in a batch: together, they hold one transaction open. */
-export const MAX_BATCH_LENGTH = 1_000;
+/** The maximum number of calls in a batch. One transaction stays open for all of them. */
+export const maxBatchLength = 1_000;
 
 /**
  * Decodes the entries of a batch.
  * @throws Problem `malformed-request`
  */
 export function decodeBatch(entries: readonly unknown[]): Call[] {
-  if (entries.length > MAX_BATCH_LENGTH) {
-    throw new Problem('malformed-request', `A batch must have at most ${MAX_BATCH_LENGTH} calls`);
+  if (entries.length > maxBatchLength) {
+    throw new Problem('malformed-request', `A batch must have at most ${maxBatchLength} calls`);
   }
   return entries.map((entry, i) => {
     const call = readObject(entry, `entry ${i}`);
@@ -34,8 +34,8 @@ export function decodeBatch(entries: readonly unknown[]): Call[] {
 }
 
 /**
- * Encodes the answer to one call as JSON text.
- * @param result JSON text, if the mutator returned a value
+ * Encodes the response to one call as JSON text.
+ * @param result JSON text; undefined if the mutator returned no value
  */
 export function encodeAnswer(result: string | undefined, rolledBack: boolean): string {
   const parts = [
@@ -46,13 +46,13 @@ export function encodeAnswer(result: string | undefined, rolledBack: boolean): s
   return `{${parts.join()}}`;
 }
 
-/** A digest of what was called and with which args. It does not depend on the order of keys in objects. */
-export function fingerprintOf(asked: Asked): string {
+/** Returns a digest of the mutator names and args. The order of keys in objects does not affect it. */
+export function callFingerprint(request: CallRequest): string {
   const sorted = (_key: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value;
   return createHash('sha256')
-    .update(JSON.stringify(asked.kind === 'call' ? asked.call : asked.calls, sorted))
+    .update(JSON.stringify(request.kind === 'call' ? request.call : request.calls, sorted))
     .digest('base64url');
 }

@@ -10,24 +10,24 @@ import {
   toChecksum,
 } from './checksum.js';
 
-/** As a statement would say it: three cells for each row, eight to choose from for each. */
+/** Computes a checksum as the SQL does: each row goes into one of the eight cells of each of three groups. */
 function checksumOf(rows: readonly number[], weight = 1): Checksum {
   const cells = new Map<number, [count: number, sum: bigint, squares: bigint]>();
   for (const row of rows) {
-    for (const place of [row % 8, 8 + (Math.floor(row / 8) % 8), 16 + (Math.floor(row / 64) % 8)]) {
-      const [count, sum, squares] = cells.get(place) ?? [0, 0n, 0n];
+    for (const index of [row % 8, 8 + (Math.floor(row / 8) % 8), 16 + (Math.floor(row / 64) % 8)]) {
+      const [count, sum, squares] = cells.get(index) ?? [0, 0n, 0n];
       const hash = BigInt(row);
-      cells.set(place, [count + weight, sum + BigInt(weight) * hash, squares + BigInt(weight) * hash * hash]);
+      cells.set(index, [count + weight, sum + BigInt(weight) * hash, squares + BigInt(weight) * hash * hash]);
     }
   }
   return toChecksum(
-    [...cells].map(([place, [count, ...sums]]): CellFields => [place, count, `${sums[0]}`, `${sums[1]}`]),
+    [...cells].map(([index, [count, ...sums]]): CellFields => [index, count, `${sums[0]}`, `${sums[1]}`]),
   );
 }
 
 const sorted = (rows: readonly number[]) => rows.toSorted((a, b) => a - b);
 const hash = fc.nat(2 ** 31 - 1);
-/** Different rows, so that none of them cancels another out. */
+/** Distinct rows, so that no row cancels out another. */
 const rowSets = fc
   .uniqueArray(hash, { maxLength: 300 })
   .chain((all) => fc.tuple(fc.constant(all), fc.nat(all.length), fc.nat(3), fc.nat(3)))
@@ -38,17 +38,17 @@ const rowSets = fc
   }));
 
 describe('a checksum', () => {
-  it('is that of the rows that came, without those that went', () => {
+  it('can be updated with added and removed rows', () => {
     fc.assert(
       fc.property(rowSets, ({ both, surplus, missing }) => {
-        const held = add(checksumOf([...both, ...surplus]), add(checksumOf(missing), checksumOf(surplus, -1)));
-        expect(held).toEqual(checksumOf([...both, ...missing]));
-        expect(differenceOf(held, checksumOf([...missing, ...both]))).toBeUndefined();
+        const combined = add(checksumOf([...both, ...surplus]), add(checksumOf(missing), checksumOf(surplus, -1)));
+        expect(combined).toEqual(checksumOf([...both, ...missing]));
+        expect(differenceOf(combined, checksumOf([...missing, ...both]))).toBeUndefined();
       }),
     );
   });
 
-  it('is the same after its way through a cookie', () => {
+  it('survives encoding in a cookie', () => {
     fc.assert(
       fc.property(fc.array(hash), fc.constantFrom(1, -1), (rows, weight) => {
         const checksum = checksumOf(rows, weight);
@@ -58,7 +58,7 @@ describe('a checksum', () => {
     expect(encodeChecksum(checksumOf([1, 2, 3]))).toMatch(/^[\w-]{640}$/);
   });
 
-  it('tells from any other', () => {
+  it('differs from the checksum of any other rows', () => {
     fc.assert(
       fc.property(rowSets, ({ both, surplus, missing }) => {
         const difference = differenceOf(checksumOf([...both, ...surplus]), checksumOf([...both, ...missing]));
@@ -67,7 +67,7 @@ describe('a checksum', () => {
     );
   });
 
-  it('names none but rows in which they differ, and all where it says so', () => {
+  it('identifies only rows that differ, and all of them if it says so', () => {
     let whole = 0;
     let all = 0;
     fc.assert(
@@ -87,7 +87,7 @@ describe('a checksum', () => {
     expect(whole / all).toBeGreaterThan(0.95);
   });
 
-  it('names a single row, however many there are', () => {
+  it('identifies a few rows that differ among many', () => {
     const rows = Array.from({ length: 10_000 }, (_, i) => (i * 2_654_435_761) % 2 ** 31);
     const [first, second, ...rest] = rows as [number, number, ...number[]];
     expect(differenceOf(checksumOf(rows), checksumOf(rest))).toEqual({
@@ -102,12 +102,12 @@ describe('a checksum', () => {
     });
   });
 
-  it('says so where there are too many to name', () => {
+  it('reports if too many rows differ', () => {
     const rows = Array.from({ length: 500 }, (_, i) => (i * 2_654_435_761) % 2 ** 31);
     expect(differenceOf(checksumOf(rows), checksumOf([]))).toEqual({ surplus: [], missing: [], isWhole: false });
   });
 
-  it('ends where a row is there three times, and twice too few elsewhere', () => {
+  it('identifies a duplicate row, and does not hang if a row occurs three times', () => {
     expect(differenceOf(checksumOf([5, 5, 5]), checksumOf([]))).toMatchObject({ isWhole: false });
     expect(differenceOf(checksumOf([5, 5]), checksumOf([5]))).toEqual({ surplus: [5], missing: [], isWhole: true });
   });

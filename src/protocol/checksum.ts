@@ -19,51 +19,51 @@ interface Cell {
 /** The checksum of the rows of one view. */
 export type Checksum = readonly Cell[];
 
-/** A cell that is not empty, as a statement returns it: its index, count, sum and squares. */
+/** A non-empty cell, as a statement returns it: its index, count, sum and squares. */
 export type CellFields = readonly [index: number, count: number, sum: string, squares: string];
 
 /** The number of groups of cells. */
 export const groups = 3;
-/** The number of cells in a group, as a power of two: this many bits of the hash choose the cell. */
+/** The number of bits of the hash that choose the cell. A group has `2 ** cellBits` cells. */
 export const cellBits = 3;
 const cells = groups << cellBits;
-/** A count takes 4 bytes, the sums 8 each. */
+/** A count takes 4 bytes, each of the two sums 8. */
 const cellBytes = 20;
 
 const empty: Cell = { count: 0, sum: 0n, squares: 0n };
 
-/** The checksum with these cells; all others are empty. */
+/** Returns the checksum with these cells. All other cells are empty. */
 export function toChecksum(fields: readonly CellFields[]): Checksum {
   const checksum: Cell[] = Array.from({ length: cells }, () => empty);
   for (const [index, count, sum, squares] of fields) checksum[index] = cell(count, BigInt(sum), BigInt(squares));
   return checksum;
 }
 
-/** The checksum of no rows. */
+/** The checksum of the empty set. */
 export const noRows: Checksum = toChecksum([]);
 
-/** The checksum of the rows of both checksums. */
+/** Returns the checksum of the rows of both checksums. */
 export function add(one: Checksum, other: Checksum): Checksum {
-  return one.map((a, i) => plus(a, other[i]!, 1));
+  return one.map((a, i) => addCell(a, other[i]!, 1));
 }
 
-/** The rows in which two checksums differ, as far as they could be found. */
+/** The rows by which two checksums differ, as far as the checksums reveal them. */
 export interface Difference {
   /** The hashes of rows that only the first checksum has. */
   readonly surplus: readonly number[];
   /** The hashes of rows that only the second checksum has. */
   readonly missing: readonly number[];
-  /** Whether these are all the rows that differ. */
+  /** True if these are all the rows that differ. */
   readonly isWhole: boolean;
 }
 
-/** The rows in which two checksums differ; undefined if they are equal. */
+/** Returns the rows by which two checksums differ; undefined if the checksums are equal. */
 export function differenceOf(one: Checksum, other: Checksum): Difference | undefined {
-  const left = one.map((a, i) => plus(a, other[i]!, -1));
+  const left = one.map((a, i) => addCell(a, other[i]!, -1));
   if (left.every(isEmpty)) return undefined;
   const surplus: number[] = [];
   const missing: number[] = [];
-  // A difference that can be decoded has at most as many rows as there are cells: beyond that, the loop would not end.
+  // A difference that can be decoded has at most as many rows as cells. Without a limit, the loop might not end.
   while (surplus.length + missing.length < cells) {
     const single = left.find(isSingle);
     if (!single) break;
@@ -71,7 +71,7 @@ export function differenceOf(one: Checksum, other: Checksum): Difference | undef
     (single.count > 0 ? surplus : missing).push(hash);
     for (let group = 0; group < groups; group++) {
       const index = indexOf(hash, group);
-      left[index] = plus(left[index]!, single, -1);
+      left[index] = addCell(left[index]!, single, -1);
     }
   }
   return { surplus, missing, isWhole: left.every(isEmpty) };
@@ -102,7 +102,7 @@ function cell(count: number, sum: bigint, squares: bigint): Cell {
   return { count, sum: BigInt.asUintN(64, sum), squares: BigInt.asUintN(64, squares) };
 }
 
-function plus(a: Cell, b: Cell, sign: 1 | -1): Cell {
+function addCell(a: Cell, b: Cell, sign: 1 | -1): Cell {
   const times = BigInt(sign);
   return cell(a.count + sign * b.count, a.sum + times * b.sum, a.squares + times * b.squares);
 }
@@ -117,12 +117,12 @@ function isSingle(one: Cell): boolean {
   return hash < 2n ** 31n && BigInt.asUintN(64, one.squares * BigInt(one.count)) === hash * hash;
 }
 
-/** The hash of the row, for a cell that holds a single row. */
+/** Returns the hash of the row in a cell that holds a single row. */
 function hashOf({ count, sum }: Cell): bigint {
   return BigInt.asUintN(64, sum * BigInt(count));
 }
 
-/** The index of a hash's cell in a group. The SQL that computes checksums does the same. */
+/** Returns the index of a hash's cell in a group. The SQL that computes checksums uses the same formula. */
 function indexOf(hash: number, group: number): number {
   return (group << cellBits) + ((hash >> (group * cellBits)) & ((1 << cellBits) - 1));
 }

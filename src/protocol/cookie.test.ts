@@ -14,7 +14,7 @@ import {
 } from './cookie.js';
 import { parseSnapshot } from './snapshot.js';
 
-/** Replicache's comparison of orders: two numbers by value, anything else as strings by UTF-16 unit. */
+/** Compares orders as Replicache does: two numbers by value, anything else as strings, by UTF-16 unit. */
 function compare(a: Order, b: Order): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [one, other] = [String(a), String(b)];
@@ -34,11 +34,11 @@ const jsonString = fc.oneof(
   fc.constantFrom('', '9', '10', 'zzz', 'a/0000000000000001', 'a/9007199254740991', '/9999999999999999', '\uffff'),
 );
 const order = fc.oneof(jsonNumber, jsonString);
-/** 2⁴² transactions are 139 years at 1,000 a second. */
+/** 2⁴² transactions take 139 years at 1,000 per second. */
 const finished = fc.bigInt({ min: 3n, max: 1n << 42n });
 
 describe('nextOrder', () => {
-  it('is above the previous order, whatever that is', () => {
+  it('is above any previous order', () => {
     fc.assert(
       fc.property(order, finished, (previous, count) => {
         expect(compare(nextOrder(previous, count), previous)).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ describe('nextOrder', () => {
     );
   });
 
-  it('stays above it, and above itself, pull after pull', () => {
+  it('rises with each pull', () => {
     fc.assert(
       fc.property(order, fc.array(finished, { minLength: 2, maxLength: 20 }), (first, counts) => {
         let previous: Order = first;
@@ -61,7 +61,7 @@ describe('nextOrder', () => {
     );
   });
 
-  it('rises with the number of finished transactions, from one cookie', () => {
+  it('rises with the number of finished transactions since a cookie', () => {
     fc.assert(
       fc.property(fc.option(order, { nil: undefined }), finished, finished, (previous, a, b) => {
         const [fewer, more] = a < b ? [a, b] : [b, a];
@@ -74,7 +74,7 @@ describe('nextOrder', () => {
     );
   });
 
-  it('is a safe integer wherever it is a number, and survives JSON', () => {
+  it('is a string or a safe integer, and survives JSON', () => {
     fc.assert(
       fc.property(fc.option(order, { nil: undefined }), finished, (previous, count) => {
         const next = nextOrder(previous, count);
@@ -101,7 +101,7 @@ describe('nextOrder', () => {
     ['9/9007199254740989', 5n, '9/9007199254740990'],
     ['9/9007199254740990', 5n, '9/9007199254740990/0000000000005120'],
     ['', 5n, '/0000000000005120'],
-  ])('%s, %d transactions: %s', (previous, count, next) => {
+  ])('after %s and %d transactions is %s', (previous, count, next) => {
     expect(nextOrder(previous, count)).toBe(next);
   });
 });
@@ -117,7 +117,7 @@ it.each<[unknown, Order | undefined]>([
   [{ order: 'seven', more: 1 }, 'seven'],
   [{ order: null }, undefined],
   [{ order: { order: 7 } }, undefined],
-])('the order of %j is %s', (cookie, expected) => {
+])('the order of the cookie %j is %s', (cookie, expected) => {
   expect(orderOf(cookie)).toBe(expected);
 });
 
@@ -128,77 +128,80 @@ describe('openCookie', () => {
     order: 5,
     snapshot,
     next: '21',
-    epoch: 'e',
+    databaseID: 'e',
     views: 'v',
     clientGroupID: 'g',
     mutations: 3,
-    tick: 't',
-    audit: 'a',
-    position: '0123456789ab/77',
-    shapes: '1:s',
+    heartbeat: 't',
+    consistencyCheck: 'a',
+    walPosition: '0123456789ab/77',
+    schemaHashes: '1:s',
   };
   let sealed: Cookie;
   beforeAll(() => {
     sealed = sealCookie(fields, secrets);
   });
 
-  it.each([{}, { order: 'seven' }, { next: '20' }, { tick: null }])('reads what was sealed: %j', (change) => {
-    const cookie = sealCookie({ ...fields, ...change }, secrets);
-    const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secrets);
-    const parsedNext = BigInt(cookie.next);
-    const meaning = {
-      parsedSnapshot: parseSnapshot(snapshot),
-      parsedNext,
-      parsedPosition: { timeline: '0123456789ab', lsn: 77n },
-    };
-    expect(opened).toEqual({ ...cookie, ...meaning, isOutdated: false });
-    expect(cookie.signature).toMatch(/^[\w-]{22}$/);
-  });
+  it.each([{}, { order: 'seven' }, { next: '20' }, { heartbeat: null }])(
+    'opens a sealed cookie with the fields %j',
+    (change) => {
+      const cookie = sealCookie({ ...fields, ...change }, secrets);
+      const opened = openCookie(JSON.parse(JSON.stringify(cookie)), secrets);
+      const parsedNext = BigInt(cookie.next);
+      const meaning = {
+        parsedSnapshot: parseSnapshot(snapshot),
+        parsedNext,
+        parsedWalPosition: { timeline: '0123456789ab', lsn: 77n },
+      };
+      expect(opened).toEqual({ ...cookie, ...meaning, isOutdated: false });
+      expect(cookie.signature).toMatch(/^[\w-]{22}$/);
+    },
+  );
 
   it.each<[string, object]>([
-    ['order', { order: 6 }],
-    ['order as a string', { order: '5' }],
-    ['order missing', { order: undefined }],
-    ['snapshot', { snapshot: '10:20:10' }],
-    ['next transaction', { next: '22' }],
-    ['next transaction as a number', { next: 21 }],
-    ['epoch', { epoch: 'f' }],
-    ['views', { views: 'w' }],
-    ['client group', { clientGroupID: 'h' }],
-    ['client group missing', { clientGroupID: null }],
-    ['sum of mutations', { mutations: 4 }],
-    ['sum of mutations as a string', { mutations: '3' }],
-    ['tick', { tick: 'u' }],
-    ['tick taken away', { tick: null }],
-    ['tick missing', { tick: undefined }],
-    ['audit', { audit: 'b' }],
-    ['audit taken away', { audit: null }],
-    ['audit missing', { audit: undefined }],
-    ['position', { position: '0123456789ab/78' }],
-    ['position as a number', { position: 77 }],
-    ['position taken away', { position: undefined }],
-    ['position missing', { position: null }],
-    ['shapes', { shapes: '1:t' }],
-    ['shapes taken away', { shapes: undefined }],
-    ['name of a field', { audit: 't', tick: 'a' }],
-    ['number of fields', { more: 1 }],
-    ['two fields that run together', { epoch: 'ev', views: '' }],
-    ['signature', { signature: 'A'.repeat(22) }],
-    ['empty signature', { signature: '' }],
-    ['signature of another type', { signature: 5 }],
-  ])('refuses another %s', (_, change) => {
+    ['another order', { order: 6 }],
+    ['an order as a string', { order: '5' }],
+    ['a missing order', { order: undefined }],
+    ['another snapshot', { snapshot: '10:20:10' }],
+    ['another next transaction', { next: '22' }],
+    ['a next transaction as a number', { next: 21 }],
+    ['another database ID', { databaseID: 'f' }],
+    ['other views', { views: 'w' }],
+    ['another client group', { clientGroupID: 'h' }],
+    ['a null client group', { clientGroupID: null }],
+    ['another sum of mutations', { mutations: 4 }],
+    ['a sum of mutations as a string', { mutations: '3' }],
+    ['another heartbeat', { heartbeat: 'u' }],
+    ['a null heartbeat', { heartbeat: null }],
+    ['a missing heartbeat', { heartbeat: undefined }],
+    ['another consistency check', { consistencyCheck: 'b' }],
+    ['a null consistency check', { consistencyCheck: null }],
+    ['a missing consistency check', { consistencyCheck: undefined }],
+    ['another WAL position', { walPosition: '0123456789ab/78' }],
+    ['a WAL position as a number', { walPosition: 77 }],
+    ['a missing WAL position', { walPosition: undefined }],
+    ['a null WAL position', { walPosition: null }],
+    ['other schema hashes', { schemaHashes: '1:t' }],
+    ['missing schema hashes', { schemaHashes: undefined }],
+    ['two swapped fields', { consistencyCheck: 't', heartbeat: 'a' }],
+    ['an additional field', { more: 1 }],
+    ['a different boundary between two fields', { databaseID: 'ev', views: '' }],
+    ['another signature', { signature: 'A'.repeat(22) }],
+    ['an empty signature', { signature: '' }],
+    ['a signature of another type', { signature: 5 }],
+  ])('rejects %s', (_, change) => {
     expect(openCookie({ ...sealed, ...change }, secrets)).toBeUndefined();
     expect(openCookie(JSON.parse(JSON.stringify({ ...sealed, ...change })), secrets)).toBeUndefined();
   });
 
-  it('refuses another signature by a single character, and a part of it', () => {
+  it('rejects a signature with one changed or one missing character', () => {
     const [first, ...rest] = sealed.signature;
     const other = [first === 'A' ? 'B' : 'A', ...rest].join('');
     expect(openCookie({ ...sealed, signature: other }, secrets)).toBeUndefined();
     expect(openCookie({ ...sealed, signature: rest.join('') }, secrets)).toBeUndefined();
   });
 
-  it('keeps signed fields of a later version, whatever their order', () => {
+  it('keeps signed fields of a later version, in any order', () => {
     const later = sealCookie({ ...fields, later: 'x', more: 7 } as CookieFields, secrets);
     const opened = openCookie(Object.fromEntries(Object.entries(later).reverse()), secrets);
     expect(opened).toMatchObject(later);
@@ -207,30 +210,30 @@ describe('openCookie', () => {
     }
   });
 
-  it('refuses fields that are objects, though they be signed', () => {
+  it('rejects fields that are objects, even if they are signed', () => {
     for (const later of [{}, [], { a: 1 }]) {
       expect(openCookie(sealCookie({ ...fields, later } as CookieFields, secrets), secrets)).toBeUndefined();
     }
   });
 
-  it('refuses a genuine one whose position makes no sense', () => {
-    expect(openCookie(sealCookie({ ...fields, position: '77' }, secrets), secrets)).toBeUndefined();
+  it('rejects an invalid WAL position, even if it is signed', () => {
+    expect(openCookie(sealCookie({ ...fields, walPosition: '77' }, secrets), secrets)).toBeUndefined();
   });
 
-  it('refuses a field that is not signed', () => {
+  it('rejects an unsigned field', () => {
     expect(openCookie({ ...sealed, more: 1 }, secrets)).toBeUndefined();
   });
 
-  it('tells which secret has signed', () => {
+  it('reports whether an older secret signed the cookie', () => {
     expect(openCookie(sealed, ['new', ...secrets])).toMatchObject({ isOutdated: true });
     expect(openCookie(sealed, [...secrets, 'old'])).toMatchObject({ isOutdated: false });
   });
 
-  it('refuses another secret', () => {
+  it('rejects a cookie signed with another secret', () => {
     expect(openCookie(sealed, ['other'])).toBeUndefined();
   });
 
-  it('refuses any change of any field', () => {
+  it('rejects any change of any field', () => {
     const keys = Object.keys(sealed) as (keyof Cookie)[];
     fc.assert(
       fc.property(fc.constantFrom(...keys), fc.jsonValue(), (key, value) => {
@@ -240,7 +243,7 @@ describe('openCookie', () => {
     );
   });
 
-  it('never throws, whatever it is given', () => {
+  it('returns undefined for any JSON value that is not a cookie', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => openCookie(value, secrets) === undefined));
   });
 
@@ -255,17 +258,17 @@ describe('openCookie', () => {
     { next: '-21' },
     { next: '0x21' },
     { next: '19' },
-    { epoch: 1 },
+    { databaseID: 1 },
     { views: null },
     { clientGroupID: 7 },
     { mutations: '3' },
-    { tick: 5 },
-  ])('refuses %j, even if it is sealed', (change) => {
+    { heartbeat: 5 },
+  ])('rejects %j, even if it is sealed', (change) => {
     const cookie = sealCookie({ ...fields, ...change } as typeof fields, secrets);
     expect(openCookie(cookie, secrets)).toBeUndefined();
   });
 
-  it('unpacks nothing that is not signed', () => {
+  it('decompresses nothing that is not signed', () => {
     const bomb = deflateRawSync('1,'.repeat(5_000_000)).toString('base64url');
     const sent = { ...sealed, snapshot: `10:20:~${bomb}` };
     const before = process.memoryUsage().arrayBuffers;
@@ -274,7 +277,7 @@ describe('openCookie', () => {
   });
 });
 
-it('a digest tells apart parts that run together', () => {
+it('a digest depends on the boundaries between its parts', () => {
   expect(digest(['a', 'b'])).not.toBe(digest(['ab']));
   expect(digest(['a', 'b'])).not.toBe(digest(['a,b']));
   expect(digest(['a'])).toMatch(/^[\w-]{16}$/);

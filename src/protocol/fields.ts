@@ -1,16 +1,16 @@
 import { Problem } from '../errors.js';
 
-/** The longest identifier accepted, in UTF-16 units: `clientGroupID`, `clientID`, `profileID`. */
-const MAX_ID_LENGTH = 256;
+/** The maximum length of `clientGroupID`, `clientID` and `profileID`, in UTF-16 units. */
+const maxIDLength = 256;
 
 export type JSONObject = Readonly<Record<string, unknown>>;
 
-/** Whether Postgres can store this string unchanged: it has no lone surrogate and no U+0000. */
+/** True if Postgres can store the string unchanged: it has no lone surrogate and no U+0000. */
 export function isStorableText(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-/** A `malformed-request` Problem that names the field. It does not repeat the value. */
+/** Returns a `malformed-request` Problem that names the field but does not repeat the value. */
 export function malformed(field: string, expected: string): Problem {
   return new Problem('malformed-request', `${field} must be ${expected}`);
 }
@@ -21,14 +21,14 @@ export function readObject(value: unknown, field: string): JSONObject {
   return value as JSONObject;
 }
 
-/** Reads an object's own field only: a request must not reach the members of `Object.prototype`. */
+/** Reads only an object's own fields, because a request must not reach the members of `Object.prototype`. */
 export function field(object: JSONObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /**
  * @param maxLength in UTF-16 units
- * @throws Problem `malformed-request` if the value is not a string, is too long, or cannot be stored by Postgres.
+ * @throws Problem `malformed-request` if the value is not a string or is too long, or if Postgres cannot store it.
  */
 function readText(value: unknown, name: string, maxLength: number): string {
   if (typeof value !== 'string') throw malformed(name, 'a string');
@@ -37,17 +37,16 @@ function readText(value: unknown, name: string, maxLength: number): string {
   return value;
 }
 
-/** @throws Problem `malformed-request` if the value is not a non-empty text of at most `MAX_ID_LENGTH`. */
+/** @throws Problem `malformed-request` if the value is not a non-empty text of at most `maxIDLength`. */
 export function readID(value: unknown, name: string): string {
-  const id = readText(value, name, MAX_ID_LENGTH);
+  const id = readText(value, name, maxIDLength);
   if (id === '') throw malformed(name, 'a non-empty string');
   return id;
 }
 
-/** @throws Problem `malformed-request` if the value is not a safe integer of at least `least`. */
-export function readInteger(value: unknown, name: string, least: number): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least)
-    throw malformed(name, `an integer of at least ${least}`);
+/** @throws Problem `malformed-request` if the value is not a safe integer of at least `min`. */
+export function readInteger(value: unknown, name: string, min: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < min) throw malformed(name, `an integer of at least ${min}`);
   return value as number;
 }
 
@@ -57,12 +56,12 @@ export function readOptionalFlag(value: unknown, name: string): boolean | undefi
   return value;
 }
 
-/** What every request of a sync client says: which client group sent it, and the inputs of the views. */
+/** The fields of every request of a sync client: the client group that sent it, and the inputs of the views. */
 export interface Envelope extends Inputs {
   readonly clientGroupID: string;
 }
 
-/** What a request says that views can depend on. */
+/** The fields of a request that views can depend on. */
 export interface Inputs {
   /** The ID of the browser profile. */
   readonly profileID: string;
@@ -70,8 +69,8 @@ export interface Inputs {
   readonly schemaVersion: string;
 }
 
-/** The longest `schemaVersion` accepted, in UTF-16 units. */
-const MAX_SCHEMA_VERSION_LENGTH = 1024;
+/** The maximum length of a `schemaVersion`, in UTF-16 units. */
+const maxSchemaVersionLength = 1024;
 
 /**
  * Reads and checks the envelope of a request.
@@ -83,13 +82,13 @@ export function readEnvelope(get: (name: keyof Envelope) => unknown): Envelope {
 }
 
 /**
- * Reads and checks the inputs of the views alone.
+ * Reads and checks only the inputs of the views.
  * @param get returns the value of a field of the request
  * @throws Problem `malformed-request`, naming the field.
  */
 export function readInputs(get: (name: keyof Inputs) => unknown): Inputs {
   return {
-    profileID: readText(get('profileID'), 'profileID', MAX_ID_LENGTH),
-    schemaVersion: readText(get('schemaVersion'), 'schemaVersion', MAX_SCHEMA_VERSION_LENGTH),
+    profileID: readText(get('profileID'), 'profileID', maxIDLength),
+    schemaVersion: readText(get('schemaVersion'), 'schemaVersion', maxSchemaVersionLength),
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePosition, positionText, type Standing, standingOf } from './history.js';
+import { parseWalPosition, type TimelineStatus, timelineStatusOf, walPositionText } from './history.js';
 
 const timelines = [
   { id: 'first', since: null },
@@ -9,26 +9,26 @@ const timelines = [
   { id: 'fourth', since: 300n },
 ];
 
-describe('standingOf', () => {
-  it.each<[string, bigint, Standing]>([
+describe('the timeline status', () => {
+  it.each<[string, bigint, TimelineStatus]>([
     ['fourth', 10_000n, 'newest'],
     ['first', 99n, 'included'],
     ['first', 100n, 'included'],
     ['first', 101n, 'lost'],
-    // Where the second and the third part is not known, but only what was on the second depends on it.
+    // The switch from the second timeline to the third is unknown, but only positions on the second depend on it.
     ['second', 1n, 'lost'],
     ['third', 300n, 'included'],
     ['third', 301n, 'lost'],
     ['fifth', 1n, 'unknown'],
-  ])('on the %s timeline, at %s: %s', (timeline, lsn, standing) => {
-    expect(standingOf({ timeline, lsn }, { timelines })).toBe(standing);
+  ])('on the %s timeline at %s is %s', (timeline, lsn, status) => {
+    expect(timelineStatusOf({ timeline, lsn }, { timelines })).toBe(status);
   });
 
-  it('of a database that has recorded none is unknown', () => {
-    expect(standingOf({ timeline: 'first', lsn: 1n }, { timelines: [] })).toBe('unknown');
+  it('in a database without recorded timelines is unknown', () => {
+    expect(timelineStatusOf({ timeline: 'first', lsn: 1n }, { timelines: [] })).toBe('unknown');
   });
 
-  /** Each database has written a part of what another has, and then its own. */
+  /** Each database starts with a part of another's log, then writes its own. */
   const branches = fc.array(fc.record({ from: fc.nat(), keeps: fc.nat(), writes: fc.integer({ min: 1, max: 9 }) }), {
     minLength: 1,
     maxLength: 8,
@@ -41,13 +41,13 @@ describe('standingOf', () => {
     end: bigint;
   }
 
-  /** What a database on this branch has written, byte by byte: by whom. */
+  /** Returns, for each byte of a branch's log, the ID of the branch that wrote it. */
   function contents({ id, before, since, end }: Branch): string[] {
-    const kept = before ? contents(before).slice(0, Number(since)) : [];
-    return [...kept, ...Array.from({ length: Number(end - since) }, () => id)];
+    const inherited = before ? contents(before).slice(0, Number(since)) : [];
+    return [...inherited, ...Array.from({ length: Number(end - since) }, () => id)];
   }
 
-  it('says `included` if and only if everything before the position is', () => {
+  it('is `included` if and only if everything before the position is included', () => {
     fc.assert(
       fc.property(branches, (drawn) => {
         const all: Branch[] = [{ id: 'b0', before: undefined, since: 0n, end: 5n }];
@@ -58,14 +58,17 @@ describe('standingOf', () => {
         }
         const historyOf = (branch: Branch): Branch[] => [...(branch.before ? historyOf(branch.before) : []), branch];
         for (const present of all) {
-          const known = historyOf(present).map(({ id, since, before }) => ({ id, since: before ? since : null }));
+          const ownTimelines = historyOf(present).map(({ id, since, before }) => ({
+            id,
+            since: before ? since : null,
+          }));
           for (const past of all.filter((one) => one !== present)) {
             for (let lsn = past.since; lsn <= past.end; lsn++) {
-              const standing = standingOf({ timeline: past.id, lsn }, { timelines: known });
+              const status = timelineStatusOf({ timeline: past.id, lsn }, { timelines: ownTimelines });
               const written = contents(past).slice(0, Number(lsn));
               const isPrefix = written.every((by, i) => contents(present)[i] === by);
-              if (standing === 'included') expect(isPrefix).toBe(true);
-              else if (known.some(({ id }) => id === past.id)) expect(isPrefix).toBe(false);
+              if (status === 'included') expect(isPrefix).toBe(true);
+              else if (ownTimelines.some(({ id }) => id === past.id)) expect(isPrefix).toBe(false);
             }
           }
         }
@@ -74,17 +77,17 @@ describe('standingOf', () => {
   });
 });
 
-describe('a position', () => {
-  it('is read as it was written', () => {
+describe('a WAL position', () => {
+  it('can be written and read back', () => {
     const position = { timeline: '0123456789ab', lsn: 2n ** 63n };
-    expect(positionText(position)).toBe('0123456789ab/9223372036854775808');
-    expect(parsePosition(positionText(position))).toEqual(position);
+    expect(walPositionText(position)).toBe('0123456789ab/9223372036854775808');
+    expect(parseWalPosition(walPositionText(position))).toEqual(position);
   });
 
   it.each(['', '/', 'a/', '/1', 'a/b', 'a/1/2', 'a/-1', 'a/1 ', 'a b/1', `${'a'.repeat(33)}/1`])(
-    'is not %j',
+    'is not read from %j',
     (text) => {
-      expect(parsePosition(text)).toBeUndefined();
+      expect(parseWalPosition(text)).toBeUndefined();
     },
   );
 });

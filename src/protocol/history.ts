@@ -1,59 +1,61 @@
-/** The timelines of a database, and whether they include what a cookie has seen. Pure. */
+/** The timelines of a database, and whether they include everything that a cookie has seen. Pure. */
 
-/** A timeline of the write-ahead log, as the database remembers it. */
+/** A timeline of the write-ahead log, as the database has recorded it. */
 export interface Timeline {
-  /** Random. Two standbys that are both promoted give their timelines the same number. */
+  /** Random, because two standbys that are both promoted give their timelines the same number. */
   readonly id: string;
   /**
-   * All of the timeline before is included up to this position in it, in bytes: where they part, or earlier. Null if no
-   * such position is known.
+   * A position on the previous timeline, in bytes: the switch point, or an earlier one. This timeline includes
+   * everything up to it. Null if no such position is known.
    */
   readonly since: bigint | null;
 }
 
 /** The history of a database, as one statement shows it. */
 export interface History {
-  /** From the oldest on. Each goes on from the one before. */
+  /** Oldest first. Each continues the previous one. */
   readonly timelines: readonly Timeline[];
   /**
-   * The one that the database is on: the last. Null if a primary has begun another, and nobody has recorded it yet; or if a
-   * standby does not show any.
+   * The ID of the timeline that the database is on: the last. Null if a primary has begun another that no server has
+   * recorded yet, or if a standby does not show any.
    */
   readonly current: string | null;
-  /** Everything that the statement shows is in the write-ahead log before this position, in bytes. */
+  /** A position in bytes. In the write-ahead log, everything that the statement shows lies before it. */
   readonly lsn: bigint;
 }
 
 /** A position in the write-ahead log of one timeline. */
-export interface Position {
+export interface WalPosition {
   readonly timeline: string;
   /** In bytes from the beginning of the log. */
   readonly lsn: bigint;
 }
 
-const form = /^(?<timeline>\w{1,32})\/(?<lsn>\d{1,20})$/;
+const walPositionPattern = /^(?<timeline>\w{1,32})\/(?<lsn>\d{1,20})$/;
 
-/** The form in cookies. */
-export function positionText({ timeline, lsn }: Position): string {
+/** Formats a position for a cookie. */
+export function walPositionText({ timeline, lsn }: WalPosition): string {
   return `${timeline}/${lsn}`;
 }
 
-/** @returns undefined if the text is no position */
-export function parsePosition(text: string): Position | undefined {
-  const { timeline, lsn } = form.exec(text)?.groups ?? {};
+/** @returns undefined if the text is not a position */
+export function parseWalPosition(text: string): WalPosition | undefined {
+  const { timeline, lsn } = walPositionPattern.exec(text)?.groups ?? {};
   return timeline === undefined ? undefined : { timeline, lsn: BigInt(lsn!) };
 }
 
 /**
- * How a position lies to a history: on its `newest` timeline; on an older one, where it is `included`, or where it is
- * not known to be (`lost`); or on a timeline that is `unknown`.
+ * The status of a position in a history: on the `newest` timeline; `included` from an older one; `lost` if it is on an
+ * older one and not known to be included; or on an `unknown` timeline.
  *
- * Only the switch away from the position's own timeline matters: what was included then still is after any number of
- * other switches.
+ * Only the switch away from the position's own timeline matters, because later switches keep what that one included.
  */
-export type Standing = 'newest' | 'included' | 'lost' | 'unknown';
+export type TimelineStatus = 'newest' | 'included' | 'lost' | 'unknown';
 
-export function standingOf({ timeline, lsn }: Position, { timelines }: Pick<History, 'timelines'>): Standing {
+export function timelineStatusOf(
+  { timeline, lsn }: WalPosition,
+  { timelines }: Pick<History, 'timelines'>,
+): TimelineStatus {
   const at = timelines.findIndex(({ id }) => id === timeline);
   if (at < 0) return 'unknown';
   const next = timelines[at + 1];

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findInexactNumber, findUnstorable, isCarriedByDouble, MAX_ARGS_DEPTH } from './json.js';
+import { findInexactNumber, findUnstorable, isCarriedByDouble, maxArgsDepth } from './json.js';
 
 const nested = (depth: number): unknown => JSON.parse(`${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`);
 
-describe('numbers that a double carries', () => {
+describe('the check for exact numbers', () => {
   it.each([
     '0',
     '-0',
@@ -29,7 +29,7 @@ describe('numbers that a double carries', () => {
     '0.3e1',
     `1${'0'.repeat(22)}`,
     `1.${'0'.repeat(5000)}`,
-  ])('%s', (token) => expect(isCarriedByDouble(token)).toBe(true));
+  ])('accepts %s', (token) => expect(isCarriedByDouble(token)).toBe(true));
 
   it.each([
     '9007199254740993',
@@ -50,12 +50,12 @@ describe('numbers that a double carries', () => {
     `1${'0'.repeat(400)}`,
     '1e99999999999999999999',
     '12345678901.234567890123',
-  ])('not %s', (token) => {
+  ])('rejects %s', (token) => {
     expect(isCarriedByDouble(token)).toBe(false);
     expect(findInexactNumber(`{"a":${token}}`)).toBe(5);
   });
 
-  it('what JSON.stringify writes always passes', () => {
+  it('accepts everything that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.json(), (text) => findInexactNumber(text) === undefined),
       { numRuns: 500 },
@@ -63,7 +63,7 @@ describe('numbers that a double carries', () => {
     fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (n) => isCarriedByDouble(String(n))));
   });
 
-  it('every integer is judged as BigInt judges it', () => {
+  it('agrees with BigInt about integers', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), (n) => {
         const token = n.toString();
@@ -80,7 +80,7 @@ describe('numbers that a double carries', () => {
     );
   });
 
-  it('strings are skipped, however they end', () => {
+  it('skips strings, however they end', () => {
     expect(findInexactNumber('["9007199254740993"]')).toBeUndefined();
     expect(findInexactNumber('["\\"9007199254740993"]')).toBeUndefined();
     expect(findInexactNumber('["\\\\", 9007199254740993]')).toBe(7);
@@ -96,12 +96,9 @@ describe('numbers that a double carries', () => {
 });
 
 describe('findUnstorable', () => {
-  it.each([null, 0, '', 'a\0b', '𝄞', [], {}, { a: [{ b: '☃' }] }, nested(MAX_ARGS_DEPTH)])(
-    'case %# is fine',
-    (args) => {
-      expect(findUnstorable(args)).toBeUndefined();
-    },
-  );
+  it.each([null, 0, '', 'a\0b', '𝄞', [], {}, { a: [{ b: '☃' }] }, nested(maxArgsDepth)])('accepts case %#', (args) => {
+    expect(findUnstorable(args)).toBeUndefined();
+  });
 
   it.each([
     ['\ud800', /lone surrogate/],
@@ -109,13 +106,13 @@ describe('findUnstorable', () => {
     [{ a: 1, b: 'x\udc00' }, /a string .* lone surrogate/],
     [{ '\udc00': 1 }, /a key .* lone surrogate/],
     [JSON.parse('{"__proto__": "\\ud800"}'), /lone surrogate/],
-    [nested(MAX_ARGS_DEPTH + 2), /deeper than 200/],
+    [nested(maxArgsDepth + 2), /deeper than 200/],
     [nested(100_000), /deeper than 200/],
-  ])('case %# is not', (args, reason) => {
+  ])('says why case %# cannot be stored', (args, reason) => {
     expect(findUnstorable(args)).toMatch(reason);
   });
 
-  it('a deep value is found behind a wide one', () => {
+  it('finds a deep value after a wide one', () => {
     expect(findUnstorable([...Array(100_000).fill([[]]), nested(5_000)])).toMatch(/deeper/);
   });
 });

@@ -1,22 +1,23 @@
-/** What JSON can say, but a double or Postgres cannot keep unchanged. */
+/** Finds JSON values that a double or Postgres cannot represent unchanged. */
 
-/** How deeply arrays and objects may be nested in args. Recursive code overflows the stack at some thousand levels. */
-export const MAX_ARGS_DEPTH = 200;
+/** The maximum nesting depth of args. Recursive code overflows the stack at a few thousand levels. */
+export const maxArgsDepth = 200;
 
 /**
- * Says what in args cannot be stored unchanged: nesting deeper than `MAX_ARGS_DEPTH`, or a lone surrogate. Returns
- * undefined if all is well. U+0000 is left to Postgres, which accepts it in some places and not in others.
+ * Returns the reason why args cannot be stored unchanged: nesting deeper than `maxArgsDepth`, or a lone surrogate;
+ * undefined if they can. Leaves U+0000 to Postgres, which accepts it in some places and not in others.
  */
 export function findUnstorable(args: unknown): string | undefined {
-  return find(args, MAX_ARGS_DEPTH);
+  return find(args, maxArgsDepth);
 }
 
-/** Recursive, but never deeper than the limit: nothing below it is visited. */
+/** Recurses no deeper than the limit. */
 function find(value: unknown, levelsLeft: number): string | undefined {
-  if (typeof value === 'string')
+  if (typeof value === 'string') {
     return hasLoneSurrogate(value) ? 'a string in the args contains a lone surrogate' : undefined;
+  }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (levelsLeft === 0) return `the args are nested deeper than ${MAX_ARGS_DEPTH} levels`;
+  if (levelsLeft === 0) return `the args are nested deeper than ${maxArgsDepth} levels`;
   if (Array.isArray(value)) {
     for (const item of value) {
       const reason = find(item, levelsLeft - 1);
@@ -38,7 +39,7 @@ function hasLoneSurrogate(text: string): boolean {
   return loneSurrogate.test(text);
 }
 
-// A double preserves fifteen significant digits. A number with more has a run of digits and points of this length.
+// A double preserves 15 significant digits. A number with more has a run of at least 16 digits and points.
 const suspicious = /[\d.]{16}|\d[eE]/;
 
 const QUOTE = 34;
@@ -46,10 +47,10 @@ const MINUS = 45;
 const BACKSLASH = 92;
 
 /**
- * The offset of the first number that a double would change; undefined if there is none. Takes linear time.
+ * Returns the offset of the first number that a double would change; undefined if there is none. Takes linear time.
  *
- * A number passes if it is what a JavaScript client would have written for some double (`0.1`, also as `0.10` or
- * `1e-1`), or if a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
+ * A number passes if it equals what a JavaScript client writes for some double (`0.1`, also as `0.10` or `1e-1`), or if
+ * a double equals it exactly (`9007199254740994`, `1180591620717411303424`).
  * @param text valid JSON
  */
 export function findInexactNumber(text: string): number | undefined {
@@ -70,7 +71,7 @@ export function findInexactNumber(text: string): number | undefined {
   return undefined;
 }
 
-/** Whether `Number()` preserves the value of a JSON number token, in the sense explained above. */
+/** True if `Number()` preserves the value of a JSON number token, by the rule of `findInexactNumber`. */
 export function isCarriedByDouble(token: string): boolean {
   const value = Number(token);
   if (!Number.isFinite(value)) return false;
@@ -81,18 +82,18 @@ export function isCarriedByDouble(token: string): boolean {
   return said === significantDigits(shortest) || said === exactDigits(value);
 }
 
-/** The digits without sign, point, exponent, and leading and trailing zeros. Zero has no digits. */
+/** Returns the digits without sign, point, exponent, and leading and trailing zeros. Zero has no digits. */
 function significantDigits(token: string): string {
   return withoutOuterZeros(token.replace(/[eE].*|[-.]/g, ''));
 }
 
-/** All significant decimal digits of a double. Its binary digits are finite, and m / 2^k is m × 5^k / 10^k. */
+/** Returns all significant decimal digits of a double. They are finite, because m / 2^k is m × 5^k / 10^k. */
 function exactDigits(value: number): string {
   const [whole, fraction = ''] = Math.abs(value).toString(2).split('.');
   return withoutOuterZeros(String(BigInt(`0b${whole}${fraction}`) * 5n ** BigInt(fraction.length)));
 }
 
-/** Uses no regular expression: one that looks for trailing zeros takes quadratic time. */
+/** Uses no regular expression, because one that matches trailing zeros takes quadratic time. */
 function withoutOuterZeros(digits: string): string {
   let start = 0;
   let end = digits.length;
@@ -119,7 +120,7 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }
 
-/** Digits, `+`, `-`, `.`, `e` and `E`: in valid JSON, a run of them that begins with a digit or `-` is one number. */
+/** True for digits, `+`, `-`, `.`, `e` and `E`. In valid JSON, a run that begins with a digit or `-` is one number. */
 function isNumberUnit(unit: number): boolean {
   return isDigit(unit) || unit === 43 || unit === MINUS || unit === 46 || unit === 69 || unit === 101;
 }

@@ -11,7 +11,7 @@ it.each<Record<string, string>>([
   { Origin: 'http://notes.test' },
   { Origin: 'https://notes.test' },
   { Origin: 'https://app.test:8443', Host: 'app.test:8443' },
-])('what nobody or the own page sends is not foreign: %j', (headers) => {
+])('a request without an origin or from its own site is not foreign: %j', (headers) => {
   expect(isForeign(requestWith(headers))).toBe(false);
 });
 
@@ -29,6 +29,6 @@ it.each<Record<string, string>>([
   { Origin: 'capacitor://notes.test' },
   { Origin: 'https://notes.test', Host: 'app.test' },
   { Origin: 'https://public.test', 'X-Forwarded-Host': 'public.test' },
-])('what a page of another origin sends is: %j', (headers) => {
+])('a request from a page of another origin is foreign: %j', (headers) => {
   expect(isForeign(requestWith(headers))).toBe(true);
 });

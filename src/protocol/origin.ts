@@ -1,9 +1,9 @@
 /**
- * Whether a request comes from a page of another origin, as far as browsers say. What is not sent by a browser, or by a
- * page of the request's own host, is not foreign.
+ * True if a page of another origin sent the request, according to the browser's headers. A request from a page of its
+ * own host, or from no browser, is not foreign.
  *
- * Only the request's own headers count. Behind a proxy that changes `Host`, a browser without `Sec-Fetch-Site` looks
- * foreign: that is an old one, or the connection is neither secure nor local.
+ * Only this request's headers count. Behind a proxy that changes `Host`, browser requests without `Sec-Fetch-Site` look
+ * foreign. They come from old browsers, or over connections that are neither secure nor local.
  *
  * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
  */
@@ -13,6 +13,6 @@ export function isForeign({ headers, url }: Request): boolean {
   const origin = headers.get('Origin');
   if (origin === null) return false;
   const host = headers.get('Host') ?? new URL(url).host;
-  // `Host` has no scheme, and a proxy may have ended TLS.
+  // `Host` has no scheme, and a proxy may have terminated TLS.
   return origin !== `https://${host}` && origin !== `http://${host}`;
 }

@@ -5,13 +5,13 @@ const views: ViewTexts = [['ann', 'list 1'], [], ['ann'], ['ann', null, '']];
 const sealed = sealParameters(views, 'ann', ['secret'])!;
 
 describe('parameters in a cookie', () => {
-  it('are read by whoever has the secret that they were written with', () => {
+  it('can be read with the secret that sealed them', () => {
     expect(openParameters(sealed, 'ann', ['secret'])).toEqual(views);
     expect(openParameters(sealed, 'ann', ['newer', 'secret'])).toEqual(views);
     expect(openParameters(sealed, 'ann', ['newer'])).toBeUndefined();
   });
 
-  it('are of one user', () => {
+  it('can be read only for their user', () => {
     expect(openParameters(sealed, 'ben', ['secret'])).toBeUndefined();
     expect(sealParameters(views, 'ben', ['secret'])).not.toBe(sealed);
   });
@@ -29,19 +29,19 @@ describe('parameters in a cookie', () => {
     }
   });
 
-  it('look the same as long as they are the same, and all different otherwise', () => {
+  it('have the same text if they are equal, and different initialization vectors otherwise', () => {
     expect(sealParameters(views, 'ann', ['secret'])).toBe(sealed);
     const ivOf = (text: string) => text.slice(0, 16);
     const others = Array.from({ length: 100 }, (_, i) => sealParameters([[String(i)]], 'ann', ['secret'])!);
     expect(new Set([sealed, ...others].map(ivOf)).size).toBe(101);
   });
 
-  it('take little room where many views have the same ones, and are left out where they take more', () => {
+  it('are short if many views share them, and left out if they are too long', () => {
     const id = '01234567-89ab-cdef-0123-456789abcdef';
     const own = Array.from({ length: 30 }, () => [id]);
     expect(openParameters(sealParameters(own, id, ['secret'])!, id, ['secret'])).toEqual(own);
     expect(sealParameters(own, id, ['secret'])!.length).toBeLessThan(304);
-    // Brackets, quotes and the place take ten bytes.
+    // Brackets, quotes and the index take ten bytes.
     expect(sealParameters([['x'.repeat(190)]], 'ann', ['secret'])).toBeDefined();
     expect(sealParameters([['x'.repeat(191)]], 'ann', ['secret'])).toBeUndefined();
   });

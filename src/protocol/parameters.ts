@@ -1,35 +1,35 @@
 /**
- * The parameters of a user's views, as a cookie holds them: encrypted, since clients need not read them, and cookies end up
- * in logs.
+ * The parameters of a user's views in a cookie. They are encrypted, because clients need not read them and cookies end
+ * up in logs.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import type { Secrets } from './cookie.js';
 
-/** For each view, its parameters as text. */
+/** The parameters of each view, as text. */
 export type ViewTexts = readonly (readonly (string | null)[])[];
 
-/** The most bytes of parameters that a cookie holds. */
-const mostBytes = 200;
+/** The maximum number of bytes of parameters in a cookie. */
+const maxBytes = 200;
 
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** Each text once, then for each view which of them it has: most views of a user have the user's ID as a parameter. */
+/** Each distinct text, then each view's indexes into these. Most of a user's views have the user ID as a parameter. */
 type Packed = [texts: readonly (string | null)[], ...views: number[][]];
 
 /**
- * Encrypts parameters with the secret that signs. The same ones look the same, for one user.
+ * Encrypts parameters with the secret that signs cookies. For one user, equal parameters give equal results.
  * @returns undefined if they are too long for a cookie
  */
 export function sealParameters(views: ViewTexts, userID: string, [secret]: Secrets): string | undefined {
   const texts = [...new Set(views.flat())];
   const packed: Packed = [texts, ...views.map((own) => own.map((text) => texts.indexOf(text)))];
   const plain = Buffer.from(JSON.stringify(packed));
-  if (plain.length > mostBytes) return undefined;
+  if (plain.length > maxBytes) return undefined;
   const { key, ivKey } = keysOf(secret, userID);
-  // A hash of what is encrypted: no two texts share one.
+  // A hash of the plain text, so that no two texts share an IV.
   const iv = createHmac('sha256', ivKey).update(plain).digest().subarray(0, ivBytes);
   const encrypting = createCipheriv(cipher, key, iv);
   return Buffer.concat([iv, encrypting.update(plain), encrypting.final(), encrypting.getAuthTag()]).toString(
@@ -37,14 +37,14 @@ export function sealParameters(views: ViewTexts, userID: string, [secret]: Secre
   );
 }
 
-/** Decrypts parameters; undefined if they were not encrypted for this user with one of the secrets. */
+/** Decrypts parameters. Returns undefined if they were not encrypted for this user with one of the secrets. */
 export function openParameters(sealed: string, userID: string, secrets: Secrets): ViewTexts | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   for (const secret of secrets) {
     const plain = decrypted(bytes, keysOf(secret, userID).key);
     if (plain === undefined) continue;
     const [texts, ...views] = JSON.parse(plain) as Packed;
-    return views.map((places) => places.map((place) => texts[place]!));
+    return views.map((indexes) => indexes.map((index) => texts[index]!));
   }
   return undefined;
 }
@@ -61,13 +61,13 @@ function decrypted(bytes: Buffer, key: Buffer): string | undefined {
   }
 }
 
-/** Others than those of other users, and than what signs cookies. */
+/** Derives keys that differ from those of other users and from the key that signs cookies. */
 function keysOf(secret: string, userID: string): { readonly key: Buffer; readonly ivKey: Buffer } {
   const derived = Buffer.from(hkdfSync('sha256', secret, '', infoOf(userID), 2 * keyBytes));
   return { key: derived.subarray(0, keyBytes), ivKey: derived.subarray(keyBytes) };
 }
 
-/** HKDF takes at most 1024 bytes of it, and a user's ID may be longer. */
+/** Hashes the user ID, because HKDF takes at most 1024 bytes of info. */
 function infoOf(userID: string): Buffer {
   return createHmac('sha256', 'tidemark parameters').update(userID).digest();
 }

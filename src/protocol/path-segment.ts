@@ -1,8 +1,8 @@
-/** Any text as one segment of a URL's path. Pure. */
+/** Encodes any text as one segment of a URL's path. Pure. */
 
 /**
- * The texts that a URL cannot have as a segment, however they are percent-encoded: an empty one, `.` and `..`, which
- * URLs resolve. After a tilde they can be a segment, and so can these texts after another tilde.
+ * The texts that cannot be a segment of a URL even if percent-encoded: the empty text, and `.` and `..`, which URL
+ * parsers resolve. `toPathSegment` puts a tilde before them, and before any of them that already begins with tildes.
  */
 const unsafe = /^~*\.{0,2}$/;
 
@@ -12,8 +12,8 @@ export function toPathSegment(text: string): string {
 }
 
 /**
- * The text that a segment stands for.
- * @returns undefined if `toPathSegment` never writes such a segment: it may be what is left of another path
+ * Returns the text that a segment stands for.
+ * @returns undefined if `toPathSegment` never writes such a segment: a URL parser may have resolved another path to it
  */
 export function fromPathSegment(segment: string): string | undefined {
   try {

@@ -1,22 +1,22 @@
 import { type Envelope, readEnvelope, readOptionalFlag } from './fields.js';
 
-/** Who listens for pokes, from the request's query string. */
+/** A request to subscribe to pokes, from the request's query string. */
 export interface PokeRequest extends Envelope {
-  /** As in pulls: the client is also poked about refused mutations that are not of its own group. Default false. */
+  /** As in a `PullRequest`: if true, refused mutations of other client groups also poke the client. Default false. */
   readonly refused?: boolean | undefined;
 }
 
-/** What stands for a flag in a query string. */
+/** The texts of a flag in a query string. */
 const flags: ReadonlyMap<unknown, boolean> = new Map([
   ['true', true],
   ['false', false],
 ]);
 
-/** Which of a user's clients are to be poked, as an application says it. */
+/** The clients of a user to be poked, as named by the application. */
 export interface PokedClients {
   /**
-   * A client group: it is also poked when a mutation of its own had no effect. Default: all of the user's, for which the
-   * mutations of any count.
+   * A client group, which is also poked when one of its mutations had no effect. Default: all of the user's groups,
+   * which are poked for the mutations of any of them.
    */
   readonly clientGroupID?: string | undefined;
   /** The ID of the browser profile, an input of the views. Default: empty. */
@@ -25,14 +25,14 @@ export interface PokedClients {
   readonly schemaVersion?: string | undefined;
 }
 
-/** Who listens for pokes: one client group, or all of a user's. */
-export type Listening = Omit<PokeRequest, 'clientGroupID'> & Pick<PokedClients, 'clientGroupID'>;
+/** A subscription to pokes, of one client group or of all client groups of a user. */
+export type SubscribeRequest = Omit<PokeRequest, 'clientGroupID'> & Pick<PokedClients, 'clientGroupID'>;
 
 /**
- * Completes and checks what an application says.
+ * Checks the clients that an application names, and fills in the defaults.
  * @throws Problem `malformed-request`, naming the field.
  */
-export function readPokedClients(clients: PokedClients): Listening {
+export function readPokedClients(clients: PokedClients): SubscribeRequest {
   const { clientGroupID = 'all', profileID = '', schemaVersion = '' } = clients;
   const given = { clientGroupID, profileID, schemaVersion };
   return { ...readEnvelope((name) => given[name]), clientGroupID: clients.clientGroupID };
@@ -50,13 +50,13 @@ export function decodePokeRequest(query: URLSearchParams): PokeRequest {
   };
 }
 
-/** The event of a poke. It says only that there is something to pull. */
+/** The event of a poke. It means only that there is something to pull. */
 export const pokeEvent = 'data: poke\n\n';
 
-/** A comment that shows that the connection is alive. */
-export const heartbeat = ':\n\n';
+/** A keep-alive comment. */
+export const keepAlive = ':\n\n';
 
-/** The field that tells the client after how many milliseconds to reconnect when it loses the connection. */
+/** Returns the field that sets how many milliseconds the client waits before it reconnects. */
 export function retryField(ms: number): string {
   return `retry: ${ms}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** The server has no record of this client, although the client has mutations that were applied. */
+/** The server has no record of this client, although it has applied mutations of the client. */
 export interface ClientStateNotFound {
   readonly error: 'ClientStateNotFound';
 }
@@ -10,7 +10,7 @@ export interface VersionNotSupported {
 }
 
 /**
- * The two protocol errors that the sync client understands. They are values, not exceptions, since the client reads
+ * The two protocol errors that the sync client understands. They are values, not exceptions, because the client reads
  * them only from a response with status 200.
  */
 export type ProtocolError = ClientStateNotFound | VersionNotSupported;

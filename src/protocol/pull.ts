@@ -10,20 +10,20 @@ import {
 } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
 
-/** In place of the client group of those who read without one. No client's group has an empty ID. */
+/** The client group ID of reads, which have no client group. No client's group has an empty ID. */
 export const noGroup = '';
 
-/** What a client sends to bring its client view up to date. */
+/** A client's request to bring its client view up to date. */
 export interface PullRequest extends Envelope {
-  /** The cookie from the last pull, or any other value: it is checked later, and never causes an error. */
+  /** The cookie from the last pull, or any other value. It is checked later, and never causes an error. */
   readonly cookie: unknown;
-  /** The requesting client, if the request names one. Clients of version 1 do not. */
+  /** The requesting client, if the request names it. Clients of version 1 do not. */
   readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
-  /** Whether the client view includes the refused mutations of the user and profile. Default false. */
+  /** True if the client view includes the refused mutations of the user and profile. Default false. */
   readonly refused?: boolean | undefined;
 }
 
-/** The response that gives a client nothing new, as JSON text: the cookie it has sent, and an empty patch. */
+/** Returns the response to a client that lacks nothing, as JSON text: the cookie that it sent, and an empty patch. */
 export function unchangedText(cookie: unknown): string {
   return JSON.stringify({ cookie, lastMutationIDChanges: {}, patch: [] });
 }

@@ -4,10 +4,10 @@ import type { VersionNotSupported } from './protocol-error.js';
 
 /** One call of a mutator, as the client recorded it. */
 export interface Mutation {
-  /** The number of the mutation among those of the client, counted from 1. */
+  /** The mutation's number among those of its client, counted from 1. */
   readonly id: number;
   readonly clientID: string;
-  /** The mutator's name. Any string: an unknown name fails this mutation, but not the push. */
+  /** The mutator's name, which can be any string. An unknown name fails this mutation, but not the push. */
   readonly name: string;
   /** Any JSON value; null if the client passed none; `tooLargeArgs` if the client could not send them. */
   readonly args: unknown;
@@ -15,41 +15,41 @@ export interface Mutation {
   readonly timestamp: number;
 }
 
-/** All pending mutations of a client group. A mutation may be sent more than once. */
+/** All pending mutations of a client group. A client may send a mutation more than once. */
 export interface PushRequest extends Envelope {
   readonly mutations: readonly Mutation[];
 }
 
-/** In place of args that no request can carry. The mutation is refused, so that those behind it can go on. */
+/** Replaces args that no request can carry. The server refuses the mutation, so that later ones can proceed. */
 export const tooLargeArgs: unique symbol = Symbol('args that are too large to be sent');
 
-/** The name under which a client pushes such a mutation, with `{ name }` as its args. */
+/** The name under which a client pushes a mutation with `tooLargeArgs`. Its args are then `{ name }`. */
 const withdrawnName = 'tidemark/withdrawn';
 
-/** The most clients in a push. A client group has one for each time that the application was opened. */
-const mostClients = 1_000;
+/** The maximum number of clients in a push. A client group gets a client each time that the application is opened. */
+const maxClients = 1_000;
 
 /**
  * Decodes the JSON value of a push request's body. Ignores unknown fields.
- * @param most the most mutations that a push may have
- * @throws Problem `malformed-request`, naming the field; or `body-too-large` if it has too many mutations or clients.
+ * @param maxMutations the maximum number of mutations in a push
+ * @throws Problem `malformed-request`, naming the field; or `body-too-large` for too many mutations or clients.
  */
-export function decodePushRequest(body: unknown, most: number): PushRequest | VersionNotSupported {
+export function decodePushRequest(body: unknown, maxMutations: number): PushRequest | VersionNotSupported {
   const request = readObject(body, 'The body');
   const pushVersion = field(request, 'pushVersion');
   if (typeof pushVersion !== 'number') throw malformed('pushVersion', 'a number');
   if (pushVersion !== 1) return { error: 'VersionNotSupported', versionType: 'push' };
   const mutations = field(request, 'mutations');
   if (!Array.isArray(mutations)) throw malformed('mutations', 'an array');
-  if (mutations.length > most) throw tooMany(most, 'mutations');
+  if (mutations.length > maxMutations) throw tooMany(maxMutations, 'mutations');
   const decoded = { ...readEnvelope((name) => field(request, name)), mutations: mutations.map(decodeMutation) };
   const clients = new Set(decoded.mutations.map(({ clientID }) => clientID));
-  if (clients.size > mostClients) throw tooMany(mostClients, 'clients');
+  if (clients.size > maxClients) throw tooMany(maxClients, 'clients');
   return decoded;
 }
 
-function tooMany(most: number, what: string): Problem {
-  return new Problem('body-too-large', `A push must not have more than ${most} ${what}`);
+function tooMany(max: number, what: string): Problem {
+  return new Problem('body-too-large', `A push must not have more than ${max} ${what}`);
 }
 
 function decodeMutation(value: unknown, index: number): Mutation {

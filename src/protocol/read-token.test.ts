@@ -12,20 +12,20 @@ const cookie = sealCookie(
     order: 7168,
     snapshot: '5:9:5,7',
     next: '9',
-    epoch: 'epoch',
+    databaseID: 'epoch',
     views: 'views',
     clientGroupID: noGroup,
     mutations: 0,
-    tick: null,
-    audit: null,
-    position: 'a/1',
-    shapes: '1:abc',
+    heartbeat: null,
+    consistencyCheck: null,
+    walPosition: 'a/1',
+    schemaHashes: '1:abc',
   },
   [...secrets],
 );
 
-describe('a token', () => {
-  it('stands for its cookie, and fits into a header, an entity tag and a URL', () => {
+describe('a read token', () => {
+  it('encodes its cookie, and fits into a header, an entity tag and a URL', () => {
     const token = tokenOf(cookie)!;
     expect(token).toMatch(/^[\w-]+$/);
     expect(cookieIn(token)).toEqual(cookie);
@@ -33,17 +33,17 @@ describe('a token', () => {
     expect(isToken(token)).toBe(true);
   });
 
-  it('keeps what a cookie of a later version has besides', () => {
+  it('keeps additional fields of a later version', () => {
     const { signature: _, ...fields } = cookie;
     const later = sealCookie({ ...fields, later: 'x' } as CookieFields, [...secrets]);
     expect(cookieIn(tokenOf(later)!)).toEqual(later);
-    expect(openCookie(cookieIn(tokenOf(later)!), [...secrets])).toMatchObject({ position: 'a/1', later: 'x' });
+    expect(openCookie(cookieIn(tokenOf(later)!), [...secrets])).toMatchObject({ walPosition: 'a/1', later: 'x' });
   });
 
   const { signature: _, ...fields } = cookie;
   const withSnapshot = (snapshot: string) => sealCookie({ ...fields, snapshot }, [...secrets]);
 
-  it("stands for any primary's or standby's snapshot", () => {
+  it('encodes any snapshot of a primary or a standby', () => {
     const xids = fc.uniqueArray(fc.bigInt({ min: 3n, max: 2n ** 63n - 1n }), { maxLength: 50 });
     fc.assert(
       fc.property(xids, (list) => {
@@ -55,7 +55,7 @@ describe('a token', () => {
     expect(cookieIn(tokenOf(withSnapshot('5:9:~AyEA'))!)).toEqual(withSnapshot('5:9:~AyEA'));
   });
 
-  /** A snapshot with transactions in progress, up to twice `mean` transaction IDs apart. */
+  /** Returns a cookie whose snapshot has transactions in progress, up to twice `mean` transaction IDs apart. */
   const inProgress = (count: number, mean: number) => {
     let xid = 4_000_000_000;
     const xip = Array.from({ length: count }, (_, i) => {
@@ -70,28 +70,28 @@ describe('a token', () => {
     [1_000, 1_000],
     [2_000, 1],
     [2_000, 20],
-  ])('takes less than 3.5 kB for %i transactions in progress, %i apart', (count, mean) => {
+  ])('is at most 3.5 kB long for %i transactions in progress, %i apart', (count, mean) => {
     const token = tokenOf(inProgress(count, mean))!;
     expect(token.length).toBeLessThanOrEqual(3_500);
     expect(cookieIn(token)).toEqual(inProgress(count, mean));
   });
 
-  it('is undefined rather than longer', () => {
+  it('is undefined if it would be longer', () => {
     expect(tokenOf(inProgress(3_000, 1_000))).toBeUndefined();
     expect(openCookie(cookieIn(noState), [...secrets])).toBeUndefined();
   });
 
-  it('inflates to no more than it should contain', () => {
+  it('is not inflated beyond a limit', () => {
     const bomb = deflateRawSync(`[${'0,'.repeat(5_000_000)}0]`).toString('base64url');
     expect(cookieIn(bomb)).toBe(bomb);
   });
 
-  it('that is empty stands for no cookie', () => {
+  it('means no cookie if it is empty', () => {
     expect([cookieIn(''), isToken('')]).toEqual([null, false]);
   });
 
   it.each(['x', '*', 'W10', 'bnVsbA', 'e30', tokenOf(cookie)!.slice(1), tokenOf(cookie)!.slice(0, -4)])(
-    '%s stands for none that could be opened',
+    'is invalid if it is %s',
     (token) => {
       expect(isToken(token)).toBe(false);
       expect(openCookie(cookieIn(token), [...secrets])).toBeUndefined();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../errors.js';
-import { decodePokeRequest, heartbeat, pokeEvent, retryField } from './poke.js';
+import { decodePokeRequest, keepAlive, pokeEvent, retryField } from './poke.js';
 import { decodePullRequest } from './pull.js';
 import { decodePushRequest } from './push.js';
 
@@ -9,7 +9,7 @@ const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion
 const mutation = { id: 1, name: 'n', args: null, timestamp: 1.5, clientID: 'c' };
 const push = { pushVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', mutations: [mutation] };
 
-/** What no text may be, and what it must be instead. */
+/** Texts that every field refuses, and what the error says about them. */
 const faulty: readonly (readonly [text: string, expected: string])[] = [
   ['\0', 'well-formed Unicode without U+0000'],
   ['a\ud800', 'well-formed Unicode without U+0000'],
@@ -21,32 +21,32 @@ function expectMalformed(decode: () => unknown, message: string): void {
 }
 
 describe('decodePullRequest', () => {
-  it('takes what a client sends', () => {
+  it('accepts what a client sends', () => {
     const { pullVersion: _, ...request } = pull;
     expect(decodePullRequest(pull)).toEqual(request);
     expect(decodePullRequest({ ...pull, extra: 1 })).toEqual(request);
   });
 
-  it.each([0, 1.5, 'x', false, [], { order: 1 }, [[['deep']]]])('takes any cookie: %j', (cookie) => {
+  it.each([0, 1.5, 'x', false, [], { order: 1 }, [[['deep']]]])('accepts any cookie: %j', (cookie) => {
     expect(decodePullRequest({ ...pull, cookie })).toMatchObject({ cookie });
   });
 
-  it('takes the optional pair that names the client', () => {
+  it('accepts the optional client ID with its lastMutationID', () => {
     expect(decodePullRequest({ ...pull, clientID: 'c', lastMutationID: 0 })).toMatchObject({
       client: { id: 'c', lastMutationID: 0 },
     });
   });
 
-  it.each([0, 2, -1, 1.5])('does not support version %d, whatever else is in it', (pullVersion) => {
+  it.each([0, 2, -1, 1.5])('refuses version %d, whatever else the body contains', (pullVersion) => {
     expect(decodePullRequest({ pullVersion })).toEqual({ error: 'VersionNotSupported', versionType: 'pull' });
   });
 
-  it.each(['x'.repeat(256), '😀'.repeat(128)])('takes IDs of up to 256 characters', (id) => {
+  it.each(['x'.repeat(256), '😀'.repeat(128)])('accepts IDs of up to 256 characters (case %#)', (id) => {
     const request = { ...pull, clientGroupID: id, profileID: id, clientID: id, lastMutationID: 0 };
     expect(decodePullRequest(request)).toMatchObject({ clientGroupID: id, profileID: id, client: { id } });
   });
 
-  it('takes a schemaVersion of up to 1024 characters', () => {
+  it('accepts a schemaVersion of up to 1024 characters', () => {
     const schemaVersion = 'x'.repeat(1024);
     expect(decodePullRequest({ ...pull, schemaVersion })).toMatchObject({ schemaVersion });
   });
@@ -73,7 +73,7 @@ describe('decodePullRequest', () => {
     ...['clientGroupID', 'profileID', 'schemaVersion'].flatMap((field) =>
       faulty.map(([text, expected]): [string, unknown] => [`${field} must be ${expected}`, { ...pull, [field]: text }]),
     ),
-  ])('%s: case %#', (message, body) => {
+  ])('throws "%s" (case %#)', (message, body) => {
     expectMalformed(() => decodePullRequest(body), message);
   });
 });
@@ -81,23 +81,23 @@ describe('decodePullRequest', () => {
 const decodePush = (body: unknown) => decodePushRequest(body, 3);
 
 describe('decodePushRequest', () => {
-  it('takes what a client sends, duplicates too', () => {
+  it('accepts what a client sends, including duplicates', () => {
     const mutations = [mutation, mutation, { ...mutation, args: { a: [1] } }];
     const { pushVersion: _, ...request } = { ...push, mutations };
     expect(decodePush({ ...push, mutations })).toEqual(request);
   });
 
-  it('args that are left out are null', () => {
+  it('returns null for missing args', () => {
     const { args: _, ...without } = mutation;
     expect(decodePush({ ...push, mutations: [without] })).toMatchObject({ mutations: [{ args: null }] });
   });
 
-  it('takes no more mutations than a push may have', () => {
+  it('refuses more mutations than a push may have', () => {
     const tooMany = { code: 'body-too-large', message: 'A push must not have more than 3 mutations' };
     expect(() => decodePush({ ...push, mutations: Array(4).fill(mutation) })).toThrow(expect.objectContaining(tooMany));
   });
 
-  it('takes no more than a thousand clients', () => {
+  it('refuses more than a thousand clients', () => {
     const mutations = Array.from({ length: 1_001 }, (_, i) => ({ ...mutation, clientID: `c${i}` }));
     const decode = (count: number) => decodePushRequest({ ...push, mutations: mutations.slice(0, count) }, 10_000);
     expect(decode(1_000)).toHaveProperty('mutations.length', 1_000);
@@ -105,7 +105,7 @@ describe('decodePushRequest', () => {
     expect(() => decode(1_001)).toThrow(expect.objectContaining(tooMany));
   });
 
-  it('does not support another version', () => {
+  it('refuses another version', () => {
     expect(decodePush({ pushVersion: 0 })).toEqual({ error: 'VersionNotSupported', versionType: 'push' });
   });
 
@@ -127,7 +127,7 @@ describe('decodePushRequest', () => {
     ['mutations[0].clientID must be a non-empty string', pushing({ clientID: '' })],
     ['mutations[0].clientID must be well-formed Unicode without U+0000', pushing({ clientID: 'a\0' })],
     ['mutations[0].timestamp must be a number', pushing({ timestamp: '1' })],
-  ])('%s: case %#', (message, body) => {
+  ])('throws "%s" (case %#)', (message, body) => {
     expectMalformed(() => decodePush(body), message);
   });
 });
@@ -135,12 +135,12 @@ describe('decodePushRequest', () => {
 describe('decodePokeRequest', () => {
   const decode = (query: string) => decodePokeRequest(new URLSearchParams(query));
 
-  it('takes what a client sends, in a query', () => {
+  it('accepts what a client sends in a query', () => {
     const request = { clientGroupID: 'g', profileID: 'p', schemaVersion: 's' };
     expect(decode('clientGroupID=g&profileID=p&schemaVersion=s&extra=1')).toEqual(request);
   });
 
-  it('takes whether refused mutations are asked for, as a word', () => {
+  it('reads the option of refused mutations from a word', () => {
     expect(['true', 'false'].map((word) => decode(`clientGroupID=g&profileID=p&refused=${word}`).refused)).toEqual([
       true,
       false,
@@ -148,7 +148,7 @@ describe('decodePokeRequest', () => {
     expect(decode('clientGroupID=g&profileID=p').refused).toBeUndefined();
   });
 
-  it('without a schemaVersion it is the empty one', () => {
+  it('returns an empty schemaVersion if it is missing', () => {
     expect(decode('clientGroupID=g&profileID=')).toEqual({ clientGroupID: 'g', profileID: '', schemaVersion: '' });
   });
 
@@ -163,16 +163,16 @@ describe('decodePokeRequest', () => {
       'schemaVersion must be at most 1024 characters long',
       `clientGroupID=g&profileID=p&schemaVersion=${'x'.repeat(1025)}`,
     ],
-  ])('%s', (message, query) => {
+  ])('throws "%s" (case %#)', (message, query) => {
     expectMalformed(() => decode(query), message);
   });
 });
 
-it('what is sent to a listener is an event, a comment or a field, each with an empty line behind it', () => {
-  expect([pokeEvent, heartbeat, retryField(1500)]).toEqual(['data: poke\n\n', ':\n\n', 'retry: 1500\n\n']);
+it('a stream of pokes contains events, comments and fields, each followed by an empty line', () => {
+  expect([pokeEvent, keepAlive, retryField(1500)]).toEqual(['data: poke\n\n', ':\n\n', 'retry: 1500\n\n']);
 });
 
-it('any JSON at all is decoded or refused', () => {
+it('any JSON value is decoded or refused', () => {
   const field = fc.oneof(fc.jsonValue(), fc.constant(1), fc.constant('id'), fc.constant([mutation]));
   const body = fc.oneof(
     fc.jsonValue(),

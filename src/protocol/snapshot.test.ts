@@ -14,7 +14,7 @@ import {
 
 const parse = (text: string) => parseSnapshot(text)!;
 
-/** What a snapshot has seen of the transactions up to this one. */
+/** The highest transaction ID in these tests. */
 const last = 60;
 function seenBy({ xmax, unseen }: Snapshot): number[] {
   return Array.from({ length: last }, (_, i) => i + 1).filter(
@@ -25,19 +25,19 @@ function seenBy({ xmax, unseen }: Snapshot): number[] {
 const xid = fc.integer({ min: 1, max: last });
 const xids = fc.uniqueArray(xid, { maxLength: 20 }).map((list) => list.sort((a, b) => a - b));
 
-/** One of a primary's. */
+/** A primary's snapshot. */
 const primary = fc.tuple(xid, xids).map(([xmax, list]) => {
   const xip = list.filter((one) => one < xmax);
   return parse(`${xip[0] ?? xmax}:${xmax}:${xip.join()}`);
 });
 
-/** One of a standby's, which knows one of its primary's; and what it has seen beyond that. */
-const standby = fc.tuple(primary, xids, fc.nat(10), xid).map(([known, list, more, low]) => {
-  const xmax = BigInt(Math.max(Number(known.xmax), ...list) + more + 1);
+/** A standby's snapshot, the primary's snapshot that it builds on, and the transactions that it has seen besides. */
+const standby = fc.tuple(primary, xids, fc.nat(10), xid).map(([primarySnapshot, list, more, low]) => {
+  const xmax = BigInt(Math.max(Number(primarySnapshot.xmax), ...list) + more + 1);
   const xmin = BigInt(low) < xmax ? BigInt(low) : xmax;
-  const seen = list.filter((one) => one >= xmin && !seenBy(known).includes(one));
+  const seen = list.filter((one) => one >= xmin && !seenBy(primarySnapshot).includes(one));
   const bounds = parse(`${xmin}:${xmax}:`);
-  return { known, xmin, seen, snapshot: standbySnapshot(bounds, known, seen.map(BigInt)) };
+  return { primarySnapshot, xmin, seen, snapshot: standbySnapshot(bounds, primarySnapshot, seen.map(BigInt)) };
 });
 const any = fc.oneof(
   primary,
@@ -59,7 +59,7 @@ describe('a snapshot', () => {
       },
     ],
     ['9223372036854775807:9223372036854775807:', { xmin: 2n ** 63n - 1n, xmax: 2n ** 63n - 1n, unseen: [] }],
-  ])('%s', (text, snapshot) => {
+  ])('is read from %s', (text, snapshot) => {
     expect(parseSnapshot(text)).toEqual({ text, ...snapshot });
   });
 
@@ -81,19 +81,19 @@ describe('a snapshot', () => {
     '1:2:3~AAAA',
     `1:2:~${deflateRawSync('1,x').toString('base64url')}`,
     `1:2:~${deflateRawSync('1'.repeat(5_000_000)).toString('base64url')}`,
-  ])('not %.80j', (text) => {
+  ])('is not read from %.80j', (text) => {
     expect(parseSnapshot(text)).toBeUndefined();
   });
 
-  it('may have seen every transaction that a bigint can name', () => {
+  it('may have seen every transaction ID that fits into a bigint', () => {
     expect(parseSnapshot('9223372036854775807:9223372036854775807:')).toEqual(allSeen);
   });
 
-  it('counts the transactions that have ended', () => {
+  it('counts finished transactions', () => {
     expect(finishedTransactions(parse('10:20:11,19'))).toBe(18n);
   });
 
-  it('lists what it has not seen for Postgres', () => {
+  it('lists the transactions that it has not seen for Postgres', () => {
     const { lows, highs } = unseenRanges(standbySnapshot(parse('10:20:'), parse('10:14:10,12'), [16n]));
     expect(lows).toBe('{20,10,12,14,17}');
     expect(highs).toBe('{18446744073709551615,10,12,15,19}');
@@ -101,15 +101,15 @@ describe('a snapshot', () => {
 });
 
 describe("a standby's snapshot", () => {
-  it('is as plain as any where nothing is in progress', () => {
+  it('has the plain format if nothing is in progress', () => {
     expect(standbySnapshot(parse('20:20:'), parse('5:10:7'), []).text).toBe('20:20:');
   });
 
-  it('has seen what lies below its xmin, what the known one has seen, and what it is told; and says so', () => {
+  it("has seen all below its xmin, all that the primary's has seen, and the given transactions", () => {
     fc.assert(
-      fc.property(standby, ({ known, xmin, seen, snapshot }) => {
+      fc.property(standby, ({ primarySnapshot, xmin, seen, snapshot }) => {
         const below = Array.from({ length: Number(xmin) - 1 }, (_, i) => i + 1);
-        const expected = [...new Set([...below, ...seenBy(known), ...seen])].filter((one) => one <= last);
+        const expected = [...new Set([...below, ...seenBy(primarySnapshot), ...seen])].filter((one) => one <= last);
         expect(seenBy(snapshot)).toEqual(expected.sort((a, b) => a - b));
         expect(parseSnapshot(snapshot.text)).toEqual(snapshot);
       }),
@@ -119,7 +119,7 @@ describe("a standby's snapshot", () => {
   const text = (seen: readonly bigint[]) =>
     standbySnapshot(parse(`700:${seen.at(-1)! + 1n}:`), parse('700:700:'), seen).text;
 
-  it('takes little room: 100,000 transactions in a row, every other one, or at random', () => {
+  it('is short for 100,000 transactions in a row, every other one, or at random', () => {
     const each = (distance: (i: number) => number) => {
       let at = 700;
       return Array.from({ length: 100_000 }, (_, i) => {
@@ -139,21 +139,21 @@ describe("a standby's snapshot", () => {
   });
 });
 
-describe('what a snapshot has seen for good', () => {
-  it('is what it has seen below a transaction, and says so', () => {
+describe('upTo', () => {
+  it('limits a snapshot to what it has seen below a transaction', () => {
     fc.assert(
       fc.property(primary, xid, (snapshot, end) => {
-        const kept = upTo(BigInt(end), snapshot);
-        expect(seenBy(kept)).toEqual(seenBy(snapshot).filter((one) => one < end));
-        expect(parse(kept.text)).toEqual(kept);
-        expect(covers(snapshot, kept)).toBe(true);
+        const limited = upTo(BigInt(end), snapshot);
+        expect(seenBy(limited)).toEqual(seenBy(snapshot).filter((one) => one < end));
+        expect(parse(limited.text)).toEqual(limited);
+        expect(covers(snapshot, limited)).toBe(true);
       }),
     );
   });
 });
 
 describe('covers', () => {
-  it('says whether all that one snapshot has seen, another has', () => {
+  it('is true if one snapshot has seen everything that another has seen', () => {
     fc.assert(
       fc.property(any, any, (one, other) => {
         const seen = new Set(seenBy(one));
@@ -163,7 +163,7 @@ describe('covers', () => {
     );
   });
 
-  it('never goes with fewer finished transactions', () => {
+  it('implies at least as many finished transactions', () => {
     fc.assert(
       fc.property(any, any, (one, other) => {
         fc.pre(covers(one, other));

@@ -1,19 +1,19 @@
-/** Snapshots: which transactions a reader of the database has seen. */
+/** Snapshots: the transactions that a reader of the database has seen. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Problem } from '../errors.js';
 
 /** A range of transaction IDs, inclusive at both ends. */
 export type Range = readonly [first: bigint, last: bigint];
 
-/** Which transactions a reader of the database has seen. */
+/** The transactions that a reader of the database has seen. */
 export interface Snapshot {
-  /** The form in cookies. */
+  /** The text in cookies. */
   readonly text: string;
-  /** Every transaction below this ID has been seen. */
+  /** The reader has seen every transaction below this ID. */
   readonly xmin: bigint;
-  /** No transaction from this ID on has been seen. */
+  /** The reader has seen no transaction from this ID on. */
   readonly xmax: bigint;
-  /** The transactions between xmin and xmax that have not been seen, in ascending order. */
+  /** The transactions between xmin and xmax that the reader has not seen, in ascending order. */
   readonly unseen: readonly Range[];
 }
 
@@ -23,14 +23,14 @@ const lastXid = 2n ** 63n - 1n;
 export const allSeen: Snapshot = { text: `${lastXid}:${lastXid}:`, xmin: lastXid, xmax: lastXid, unseen: [] };
 
 /**
- * Postgres's own form `xmin:xmax:xip,xip,…`, which lists the transactions in progress; or, for a standby's snapshot,
- * `xmin:xmax:~` and a packed list of those not known to be seen.
+ * Postgres's own format `xmin:xmax:xip,xip,…`, which lists the transactions in progress; or, for a standby's snapshot,
+ * `xmin:xmax:~` and a packed list of the transactions that it may not have seen.
  */
-const form = /^(\d{1,19}):(\d{1,19}):(?:~([\w-]+)|((?:\d{1,19}(?:,\d{1,19})*)?))$/;
+const snapshotPattern = /^(\d{1,19}):(\d{1,19}):(?:~([\w-]+)|((?:\d{1,19}(?:,\d{1,19})*)?))$/;
 
 /** @returns undefined if the text is not a snapshot. */
 export function parseSnapshot(text: string): Snapshot | undefined {
-  const match = form.exec(text);
+  const match = snapshotPattern.exec(text);
   if (!match) return undefined;
   const [, low, high, packed, xip] = match;
   const xmin = BigInt(low!);
@@ -49,17 +49,17 @@ export function parseXid(text: string): bigint | undefined {
 }
 
 /**
- * A standby's snapshot. Postgres does not say which transactions a standby considers in progress. So a transaction
- * counts as seen only if it is known to be: if the primary had seen it, or if it has left something that is visible.
+ * Builds a standby's snapshot. Postgres does not report which transactions a standby considers in progress. So a
+ * transaction counts as seen only if the primary had seen it, or if a row that it wrote is visible.
  *
- * @param bounds what Postgres says about the standby's snapshot: its xmin and xmax
- * @param known a snapshot of the primary, all of which this one has seen
- * @param seen the transactions that this snapshot has seen and `known` has not; in ascending order, from xmin up
+ * @param bounds the standby snapshot's xmin and xmax, from Postgres
+ * @param primary a snapshot of the primary, all of which the standby's has seen
+ * @param seen the transactions that only the standby's has seen, in ascending order, from xmin up
  */
-export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen: readonly bigint[]): Snapshot {
+export function standbySnapshot({ xmin, xmax }: Snapshot, primary: Snapshot, seen: readonly bigint[]): Snapshot {
   const unseen: Range[] = [];
   let next = 0;
-  for (const [first, last] of [...known.unseen, [known.xmax, xmax - 1n] as const]) {
+  for (const [first, last] of [...primary.unseen, [primary.xmax, xmax - 1n] as const]) {
     let from = first < xmin ? xmin : first;
     for (; next < seen.length && seen[next]! <= last; next++) {
       if (from < seen[next]!) unseen.push([from, seen[next]! - 1n]);
@@ -72,8 +72,8 @@ export function standbySnapshot({ xmin, xmax }: Snapshot, known: Snapshot, seen:
 }
 
 /**
- * What a snapshot of a primary has seen for good: nothing from `end` on. A transaction from there on that it has seen end
- * has left nothing, and after a crash of the database another one may have its ID.
+ * Limits a snapshot of a primary to what it has seen permanently: nothing from `end` on. A transaction from `end` on
+ * that has ended has left nothing, and after a crash of the database another transaction may get its ID.
  */
 export function upTo(end: bigint, snapshot: Snapshot): Snapshot {
   const { xmin, xmax, unseen } = snapshot;
@@ -87,12 +87,12 @@ export function upTo(end: bigint, snapshot: Snapshot): Snapshot {
 export interface SnapshotFields {
   readonly snapshot: string;
   /** Null on a primary. */
-  readonly standby: { readonly known: string; readonly seen: readonly string[] | null } | null;
+  readonly standby: { readonly primary: string; readonly seen: readonly string[] | null } | null;
 }
 
 /**
- * Reads the snapshot from the fields.
- * @throws Problem if a standby has seen more than can be listed.
+ * Reads the snapshot of a statement.
+ * @throws Problem if a standby has seen more transactions than it can list.
  */
 export function readSnapshot({ snapshot, standby }: SnapshotFields): Snapshot {
   const bounds = parseSnapshot(snapshot)!;
@@ -103,12 +103,12 @@ export function readSnapshot({ snapshot, standby }: SnapshotFields): Snapshot {
       'The database is a standby and cannot tell what it shows: too much has happened during a long transaction on its primary; ask a server on the primary',
     );
   }
-  return standbySnapshot(bounds, parseSnapshot(standby.known)!, standby.seen.map(BigInt));
+  return standbySnapshot(bounds, parseSnapshot(standby.primary)!, standby.seen.map(BigInt));
 }
 
 /**
- * Encodes the lengths of alternate runs of transactions, from xmin up: seen, not seen, seen, and so on. Deflated, in
- * base64url.
+ * Encodes the lengths of alternating runs of transactions, from xmin up: seen, unseen, seen, and so on. Deflates the
+ * list, and encodes it in base64url.
  */
 function pack(xmin: bigint, unseen: readonly Range[]): string {
   const lengths: bigint[] = [];
@@ -120,13 +120,13 @@ function pack(xmin: bigint, unseen: readonly Range[]): string {
   return deflateRawSync(lengths.join()).toString('base64url');
 }
 
-/** In bytes: more than the longest list of lengths that is ever packed. */
-const mostUnpacked = 4 * 1024 * 1024;
+/** In bytes, more than any list of lengths that `pack` encodes. */
+const maxUnpackedBytes = 4 * 1024 * 1024;
 
 function unpack(xmin: bigint, packed: string): Range[] | undefined {
   let lengths: bigint[];
   try {
-    const list = inflateRawSync(Buffer.from(packed, 'base64url'), { maxOutputLength: mostUnpacked });
+    const list = inflateRawSync(Buffer.from(packed, 'base64url'), { maxOutputLength: maxUnpackedBytes });
     lengths = list.toString().split(',').map(BigInt);
   } catch {
     return undefined;
@@ -143,14 +143,14 @@ function unpack(xmin: bigint, packed: string): Range[] | undefined {
 /** The highest possible transaction ID. */
 const highestXid = 2n ** 64n - 1n;
 
-/** The transactions that a snapshot has not seen, as ranges. The bounds are Postgres array literals. */
+/** Returns the transactions that a snapshot has not seen, as ranges. The bounds are Postgres array literals. */
 export function unseenRanges({ xmax, unseen }: Snapshot): { lows: string; highs: string } {
   const ranges: readonly Range[] = [[xmax, highestXid], ...unseen];
   return { lows: `{${ranges.map(([first]) => first).join()}}`, highs: `{${ranges.map(([, last]) => last).join()}}` };
 }
 
 /**
- * A snapshot that has seen what `newest` has seen, but for some transactions.
+ * Returns a snapshot that has seen what `newest` has seen, except for some transactions.
  * @param xids in ascending order; `newest` has seen them
  */
 export function without(newest: Snapshot, xids: readonly bigint[]): Snapshot {
@@ -160,30 +160,30 @@ export function without(newest: Snapshot, xids: readonly bigint[]): Snapshot {
   return { text: `${text} without ${xids.join()}`, xmin: ranges[0]![0], xmax, unseen: ranges };
 }
 
-/** Whether a snapshot has seen a transaction. */
+/** True if a snapshot has seen a transaction. */
 export function hasSeen({ xmin, xmax, unseen }: Snapshot, xid: bigint): boolean {
   if (xid < xmin) return true;
   return xid < xmax && !unseen.some(([first, last]) => first <= xid && xid <= last);
 }
 
-/** Whether `one` has seen every transaction that `other` has seen. */
+/** True if `one` has seen every transaction that `other` has seen. */
 export function covers(one: Snapshot, other: Snapshot): boolean {
   if (one.xmin >= other.xmax || one.text === other.text) return true;
-  const theirs: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];
+  const otherUnseen: readonly Range[] = [...other.unseen, [other.xmax, highestXid]];
   let i = 0;
   return [...one.unseen, [one.xmax, highestXid] as const].every(([first, last]) => {
-    for (let from = first; from <= last; from = theirs[i]![1] + 1n) {
-      while (theirs[i]![1] < from) i++;
-      if (theirs[i]![0] > from) return false;
+    for (let from = first; from <= last; from = otherUnseen[i]![1] + 1n) {
+      while (otherUnseen[i]![1] < from) i++;
+      if (otherUnseen[i]![0] > from) return false;
     }
     return true;
   });
 }
 
 /**
- * The number of transactions that a snapshot has seen. It never falls from one snapshot to another that covers it. On
- * one primary, it rises whenever there could be anything new: a commit removes a transaction from those in progress, or
- * raises xmax above it.
+ * Returns the number of transactions that a snapshot has seen. If one snapshot covers another, its number is not lower.
+ * On one primary, the number rises whenever there could be anything new, because a commit removes a transaction from
+ * those in progress or raises xmax above it.
  */
 export function finishedTransactions({ xmax, unseen }: Snapshot): bigint {
   return unseen.reduce((finished, [first, last]) => finished - (last - first + 1n), xmax);

@@ -1,14 +1,15 @@
-/** What a cookie tells of the database and of the user's views. Pure. */
-import type { Bound } from '../installation/current-installation.js';
-import { type CookieFields, epochOf } from '../protocol/cookie.js';
-import type { SharedHeader } from '../store/header.js';
+/** The part of a cookie that identifies the database and the user's views. Pure. */
 
-export type Identity = Pick<CookieFields, 'epoch' | 'views' | 'parameters' | 'shapes'>;
+import { type CookieFields, databaseIDOf } from '../protocol/cookie.js';
+import type { ResolvedViews } from '../schema/schema-cache.js';
+import type { DatabaseState } from '../store/observation.js';
+
+export type Identity = Pick<CookieFields, 'databaseID' | 'views' | 'parameters' | 'schemaHashes'>;
 
 export function identityOf(
-  { viewDigests, parameters, shapes, installation }: Omit<Bound, 'views' | 'formDigest'>,
-  { installID, database }: Pick<SharedHeader, 'installID' | 'database'>,
+  { viewDigests, parameters, schemaHashes, schema }: Omit<ResolvedViews, 'views' | 'queryDigest'>,
+  { installID, database }: Pick<DatabaseState, 'installID' | 'database'>,
 ): Identity {
-  const epoch = epochOf(installID, installation.systemIdentifier, database);
-  return { epoch, views: viewDigests, shapes, ...(parameters !== undefined && { parameters }) };
+  const databaseID = databaseIDOf(installID, schema.systemIdentifier, database);
+  return { databaseID, views: viewDigests, schemaHashes, ...(parameters !== undefined && { parameters }) };
 }

@@ -1,39 +1,39 @@
 /**
- * A patch as it comes from the database: a line with the report, optionally a line with checksums, then the ops as
- * bytes, each preceded by a comma; or the rows of which they are written here.
+ * Streams a patch from the database: a line with the observation, optionally a line with checksums, then the ops as
+ * bytes, each preceded by a comma, or the rows from which this process writes the ops.
  */
 import type { Database } from '../db/database.js';
 import { retry } from '../db/transact.js';
-import { type PatchReport, readPatchReport } from '../store/header.js';
+import { type PatchObservation, readPatchObservation } from '../store/observation.js';
 import { type Checksums, readChecksums } from '../store/patches/checksums.js';
 import type { FullPatch } from '../store/patches/full-patch.js';
 import { firstField, OpWriter } from './write-ops.js';
 
-/** The parts of a patch, in the order in which they come. */
+/** The parts of a patch, in the order in which they arrive. */
 export interface PatchStream {
-  readonly report: PatchReport;
+  readonly observation: PatchObservation;
   readonly checksums: Checksums | undefined;
   /** The ops without the first comma; empty if there are none. */
   readonly ops: AsyncIterator<Uint8Array>;
-  /** Ends the statement, even before all of its output is read. */
+  /** Ends the statement, even if not all of its output has been read. */
   close(): Promise<void>;
 }
 
 const newline = 0x0a;
 const comma = 0x2c;
-/** COPY's quote character, which surrounds values that contain a line break. JSON text never contains it. */
+/** COPY's quote character. It surrounds values that contain a line break, and JSON text never contains it. */
 const quote = 0x01;
 
-/** How many times a statement is tried that deadlocks, as with a TRUNCATE that locks the tables in another order. */
+/** The number of attempts if a statement deadlocks, as with a TRUNCATE that locks the tables in another order. */
 export const maxAttempts = 3;
 
 type Chunks = AsyncIterator<Uint8Array>;
 
 /**
  * Runs a statement that yields a patch, and reads it up to the ops.
- * @param hasChecksums whether the statement yields a line of checksums
- * @param signal aborts when nobody waits for the patch any more
- * @throws Problem if a standby has seen more than can be listed.
+ * @param hasChecksums true if the statement yields a line of checksums
+ * @param signal aborts when no request waits for the patch any more
+ * @throws Problem if a standby has seen too many transactions to list.
  */
 export function openPatch(
   db: Database,
@@ -43,23 +43,23 @@ export function openPatch(
 ): Promise<PatchStream> {
   return open(db, statement, signal, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
-    const report = readPatchReport(line);
-    if (!hasChecksums) return { report, checksums: undefined, ops: ops(remainder, chunks, unquoted) };
+    const observation = readPatchObservation(line);
+    if (!hasChecksums) return { observation, checksums: undefined, ops: ops(remainder, chunks, unquoted) };
     const second = await readLine(remainder, chunks);
-    return { report, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks, unquoted) };
+    return { observation, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks, unquoted) };
   });
 }
 
 /**
- * The same for a full patch.
+ * Runs a statement that yields a full patch, and reads it up to the ops.
  * @throws as `openPatch`
  */
 export function openFullPatch(db: Database, patch: FullPatch, signal?: AbortSignal): Promise<PatchStream> {
   return open(db, patch.statement, signal, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const writer = new OpWriter(patch.ops);
-    const report = readPatchReport(firstField(line));
-    return { report, checksums: undefined, ops: ops(remainder, chunks, (bytes) => writer.write(bytes)) };
+    const observation = readPatchObservation(firstField(line));
+    return { observation, checksums: undefined, ops: ops(remainder, chunks, (bytes) => writer.write(bytes)) };
   });
 }
 
@@ -97,7 +97,7 @@ function unquoted(bytes: Uint8Array): Uint8Array {
   return bytes.includes(quote) ? bytes.filter((byte) => byte !== quote) : bytes;
 }
 
-/** @param write turns the statement's bytes into those of the ops */
+/** @param write turns bytes of the statement into bytes of the ops */
 async function* ops(
   remainder: Uint8Array,
   chunks: Chunks,

@@ -1,11 +1,11 @@
 /**
- * Decides how to answer a pull. Pure: it takes the cookie and what the database says, and returns the kind of answer.
+ * Decides how to answer a pull. Pure: it takes the cookie and the database's state, and returns the kind of answer.
  */
 import type { CookieMeaning, OpenedCookie } from '../protocol/cookie.js';
-import { standingOf } from '../protocol/history.js';
+import { timelineStatusOf } from '../protocol/history.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
-import { type Header, manyRows } from '../store/header.js';
-import type { Altered } from '../store/layouts/alteration.js';
+import { manyRows, type ObservedState } from '../store/observation.js';
+import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 import type { ViewSize } from '../store/sizes.js';
 
 /** How to answer a pull. */
@@ -13,22 +13,22 @@ export type Plan =
   /** Nothing has changed for this client: the identical cookie and an empty patch. */
   | { readonly kind: 'unchanged' }
   /**
-   * It is not certain that the database, at this moment, shows everything that the client has been shown: the identical
-   * cookie and an empty patch, whatever there is to report. A delta could take away part of it, and a new cookie would
-   * not say that the rest is there.
+   * The database may not show everything that the client has seen: the identical cookie and an empty patch, even if
+   * there are changes. A delta could remove part of the client's data, and a new cookie would not say that the client
+   * has the rest.
    */
   | { readonly kind: 'behind' }
   /**
-   * Ops for what has changed in these tables; none if only mutation IDs have changed, or if the cookie is to be
+   * Ops for the changes in these tables. No tables if only mutation IDs have changed, or if only the cookie must be
    * renewed.
    */
   | { readonly kind: 'delta'; readonly tables: readonly number[] }
-  /** All data after a `clear`: the cookie's state cannot be compared with the current one. */
+  /** All data after a `clear`, because the cookie's state cannot be compared with the current one. */
   | { readonly kind: 'reset'; readonly reason: ResetReason }
   /**
-   * The database has lost mutations that this group was told about, as after a restore. A lower lastMutationID is an
-   * error that the client would hit on every retry, so the client must start over as another group. The new group sends
-   * the same cookie, but is not the group that the cookie names.
+   * The database has lost mutations that were confirmed to this group, as after a restore. A lower lastMutationID would
+   * fail in the client on every retry, so the client must start over as a new group. The new group sends the same
+   * cookie, but is not the group that the cookie names.
    */
   | { readonly kind: 'lost' };
 
@@ -36,96 +36,112 @@ export type Plan =
 export type ResetReason =
   | 'cookie'
   | 'views'
-  | 'epoch'
+  | 'database'
   | 'future'
   | 'horizon'
   | 'truncate'
   | 'size'
   | 'failure'
-  | 'audit';
+  | 'inconsistent';
 
-/** The current state, which a cookie is compared with. */
-export interface Present {
-  readonly header: Header;
+/** The current state, with which a cookie is compared. */
+export interface CurrentState {
+  readonly state: ObservedState;
   readonly clientGroupID: string;
-  readonly epoch: string;
+  readonly databaseID: string;
   readonly views: string;
-  /** The tables that have been altered since the cookie was given. */
-  readonly altered?: Altered | undefined;
+  /** The schema changes of tables since the cookie was issued. */
+  readonly schemaChanges?: SchemaChanges | undefined;
 }
 
 /**
- * How a cookie's history lies to the database's: the `same`; one that the database is too early in (`future`); one that
- * a standby may only not have come to yet (`ahead`); or another.
+ * How a cookie's history relates to the database's. `future`: the same history, but the database is at an earlier
+ * point. `ahead`: perhaps the same history, if a standby has yet to replay it.
  */
 type Relation = 'same' | 'future' | 'ahead' | 'other';
 
-function relationOf({ parsedNext, parsedPosition, parsedSnapshot }: OpenedCookie, header: Header): Relation {
-  const { next, recovery, history, snapshot } = header;
-  const standing = standingOf(parsedPosition, history);
-  if (standing === 'lost') return 'other';
-  // The IDs of transactions that have left nothing in the log, or nothing at all, are given out again after a promotion.
-  if (standing === 'included') return 'same';
-  if (standing === 'newest') return recovery || next >= parsedNext ? 'same' : 'future';
-  // Whoever has seen a cookie's timeline begin, and all else below its xmax, would know of that timeline.
+function relationOf(
+  { parsedNext, parsedWalPosition: parsedPosition, parsedSnapshot }: OpenedCookie,
+  state: ObservedState,
+): Relation {
+  const { nextXid: next, recovery, history, snapshot } = state;
+  const inclusion = timelineStatusOf(parsedPosition, history);
+  if (inclusion === 'lost') return 'other';
+  // After a promotion, Postgres reassigns the IDs of transactions that left nothing in the log, or nothing at all.
+  if (inclusion === 'included') return 'same';
+  if (inclusion === 'newest') return recovery || next >= parsedNext ? 'same' : 'future';
+  // A standby that shows everything below the cookie's xmax would also have the record of the cookie's timeline.
   return recovery && snapshot.xmin < parsedSnapshot.xmax ? 'ahead' : 'other';
 }
 
 /** Decides how to answer a pull that has a usable cookie. */
-export function planPull(cookie: OpenedCookie, { header, clientGroupID, epoch, views, altered }: Present): Plan {
-  const relation = cookie.epoch === epoch ? relationOf(cookie, header) : 'other';
-  const isBehind = relation === 'ahead' || (relation === 'same' && !showsAllOf(cookie, header));
-  if (cookie.clientGroupID === clientGroupID && header.mutations < cookie.mutations) {
-    return { kind: header.recovery || isBehind ? 'behind' : 'lost' };
+export function planPull(
+  cookie: OpenedCookie,
+  { state, clientGroupID, databaseID, views, schemaChanges }: CurrentState,
+): Plan {
+  const relation = cookie.databaseID === databaseID ? relationOf(cookie, state) : 'other';
+  const isBehind = relation === 'ahead' || (relation === 'same' && !showsAllOf(cookie, state));
+  if (cookie.clientGroupID === clientGroupID && state.mutations < cookie.mutations) {
+    return { kind: state.recovery || isBehind ? 'behind' : 'lost' };
   }
-  // The tables may have been altered since, too.
+  // The view set may also differ only because the database is behind.
   if (isBehind) return { kind: 'behind' };
   if (cookie.views !== views) return { kind: 'reset', reason: 'views' };
-  if (relation === 'other') return { kind: 'reset', reason: 'epoch' };
+  if (relation === 'other') return { kind: 'reset', reason: 'database' };
   if (relation === 'future') return { kind: 'reset', reason: 'future' };
-  if (cookie.parsedSnapshot.xmin < header.horizon) return { kind: 'reset', reason: 'horizon' };
-  if (header.diverged) {
-    // A standby whose xmin is not below the base's shows everything below the base's xmin, including the base's tick.
-    const mayBeLate = header.recovery && header.snapshot.xmin < cookie.parsedSnapshot.xmin;
-    return mayBeLate ? { kind: 'behind' } : { kind: 'reset', reason: 'epoch' };
+  if (cookie.parsedSnapshot.xmin < state.horizon) return { kind: 'reset', reason: 'horizon' };
+  if (state.diverged) {
+    // A standby whose xmin is not below the base's shows all that is below the base's xmin, with the base's heartbeat.
+    const mayBeLate = state.recovery && state.snapshot.xmin < cookie.parsedSnapshot.xmin;
+    return mayBeLate ? { kind: 'behind' } : { kind: 'reset', reason: 'database' };
   }
-  if (header.truncated) return { kind: 'reset', reason: 'truncate' };
-  const tables = changedTables(header, altered).map(([table]) => table);
-  if (altered && isUnreadable(tables, altered)) return { kind: 'reset', reason: 'views' };
-  if (tables.length === 0 && !altered?.size && !isRenewalDue(cookie, header)) return { kind: 'unchanged' };
+  if (state.truncated) return { kind: 'reset', reason: 'truncate' };
+  const tables = changedTables(state, schemaChanges).map(([table]) => table);
+  if (schemaChanges && isUnreadable(tables, schemaChanges)) return { kind: 'reset', reason: 'views' };
+  if (tables.length === 0 && !schemaChanges?.size && !isRenewalDue(cookie, state)) return { kind: 'unchanged' };
   return { kind: 'delta', tables };
 }
 
-/** Whether rows have been logged in a layout that nobody knows, or have come or gone without being logged. */
-function isUnreadable(tables: readonly number[], altered: Altered): boolean {
-  return [...altered].some(([table, to]) => to === 'lost' || (to === 'unknown' && tables.includes(table)));
+/** True if rows were logged in an unknown row format, or may have been added or removed without being logged. */
+function isUnreadable(tables: readonly number[], schemaChanges: SchemaChanges): boolean {
+  return [...schemaChanges].some(([table, to]) => to === 'lost' || (to === 'unknown' && tables.includes(table)));
 }
 
-/** The tables with changes that the base has not seen: those that have been logged, and those with rows of new partitions. */
-export function changedTables({ changed }: Pick<Header, 'changed'>, altered: Altered | undefined): Header['changed'] {
-  if (!altered?.size) return changed;
+/** Returns the tables with changes that the base has not seen: logged ones, and rows of attached partitions. */
+export function changedTables(
+  { changeCounts: changed }: Pick<ObservedState, 'changeCounts'>,
+  schemaChanges: SchemaChanges | undefined,
+): ObservedState['changeCounts'] {
+  if (!schemaChanges?.size) return changed;
   const rows = new Map(changed);
-  for (const [table, alteration] of altered) {
-    if (typeof alteration !== 'string' && alteration.attached.length > 0) rows.set(table, rows.get(table) ?? manyRows);
+  for (const [table, schemaChange] of schemaChanges) {
+    if (typeof schemaChange !== 'string' && schemaChange.attachedPartitions.length > 0) {
+      rows.set(table, rows.get(table) ?? manyRows);
+    }
   }
   return [...rows];
 }
 
 /**
- * The tables that have been altered since the cookie was given, though not in what the views read of them. What has been
- * logged of them since may be in another layout than the present one.
+ * Returns the tables whose schema hash differs from the cookie's, though not in the columns that the views read. Their
+ * log rows since then may have another row format than the current one.
  */
-export function alteredTables({ shapes: before }: Pick<OpenedCookie, 'shapes'>, shapes: string): readonly number[] {
-  if (shapes === before) return [];
-  const known = new Set(before.split('.'));
-  return shapes.split('.').flatMap((shape) => (known.has(shape) ? [] : [Number.parseInt(shape, 10)]));
+export function tablesWithNewSchema(
+  { schemaHashes: before }: Pick<OpenedCookie, 'schemaHashes'>,
+  schemaHashes: string,
+): readonly number[] {
+  if (schemaHashes === before) return [];
+  const previousHashes = new Set(before.split('.'));
+  return schemaHashes
+    .split('.')
+    .flatMap((schemaHash) => (previousHashes.has(schemaHash) ? [] : [Number.parseInt(schemaHash, 10)]));
 }
 
 /**
- * Whether the header's statement is known to show everything that a cookie's snapshot has seen.
+ * True if the state's statement certainly shows everything that a cookie's snapshot has seen.
  *
- * A primary's snapshot says exactly what it has seen. It can still be behind a standby's: a commit is often replayed
- * before the primary itself shows it, and always if commits wait for standbys.
+ * A primary's snapshot says exactly what it has seen. It can still be behind a standby's, because standbys often replay
+ * a commit before the primary itself shows it, and always do if commits wait for standbys.
  *
  * A standby's snapshot does not list everything that it has seen. But on a standby, transactions end in the order of
  * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
@@ -133,12 +149,12 @@ export function alteredTables({ shapes: before }: Pick<OpenedCookie, 'shapes'>, 
  */
 export function showsAllOf(
   { parsedSnapshot, parsedNext }: CookieMeaning,
-  { shown, recovery }: Pick<Header, 'shown' | 'recovery'>,
+  { visibleSnapshot: shown, recovery }: Pick<ObservedState, 'visibleSnapshot' | 'recovery'>,
 ): boolean {
   return (recovery && shown.xmax > parsedNext) || coversSnapshot(shown, parsedSnapshot);
 }
 
-/** True if an answer prepared for one plan also serves the other, which was made at a later snapshot. */
+/** True if an answer prepared for one plan also serves another plan, made at a later snapshot. */
 export function covers(prepared: Plan, actual: Plan): boolean {
   if (actual.kind === 'unchanged') return true;
   if (actual.kind !== 'delta' || prepared.kind !== 'delta') return false;
@@ -146,41 +162,44 @@ export function covers(prepared: Plan, actual: Plan): boolean {
 }
 
 /**
- * Whether an answer without ops has a new cookie anyway: there are mutation IDs to report; or a client whose data does
- * not change would fall behind the horizon, or read more and more of a busy database's log in vain; or the secret has
- * been rotated.
+ * True if an answer without ops still needs a new cookie: to report mutation IDs, or because the secret was rotated, or
+ * because a client whose data does not change would fall behind the horizon, or read an ever larger part of a busy
+ * database's log for nothing.
  */
-export function isRenewalDue(cookie: OpenedCookie, { lastMutationIDs, aging, changed }: Header): boolean {
+export function isRenewalDue(
+  cookie: OpenedCookie,
+  { lastMutationIDs, aging, changeCounts: changed }: ObservedState,
+): boolean {
   const rows = changed.reduce((sum, [, count]) => sum + count, 0);
   return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows || cookie.isOutdated;
 }
 
 /**
- * A delta over fewer changed keys than this is short: it takes less than a second, and its patch fits into the buffers
- * on its way. It is always cheaper than a reset, unless the keys have changed very often.
+ * A delta over fewer changed keys than this is short. It takes less than a second, and its patch fits into the buffers
+ * between server and client. It is always cheaper than a reset, unless the keys have changed very often.
  */
-const fewestKeys = 10_000;
+const minLongDeltaKeys = 10_000;
 /**
- * A delta takes some twelve times as long for a changed key as a reset for a row. But a reset also gives the network and
- * the client all rows to work on, not only those that have changed.
+ * A delta takes about twelve times as long for a changed key as a reset for a row. But after a reset, the network and
+ * the client must also process all rows, not only those that have changed.
  */
 const rowsPerKey = 5;
-/** What a delta takes for a changed key, in the units of Postgres's estimates. */
+/** The cost of a delta for each changed key, in the units of Postgres's estimates. */
 const costPerKey = 8;
 
-/** Whether a delta over so many changed keys is short. */
+/** True if a delta over this many changed keys is short. */
 export function isShort(changedKeys: number): boolean {
-  return changedKeys < fewestKeys;
+  return changedKeys < minLongDeltaKeys;
 }
 
 /**
- * With so many changed keys, a partition takes as long as a row of an incremental view. For each of four times as many, it
- * takes twice as long; see `rowsOfSides`.
+ * With this many changed keys, a partition takes as long as a row of an incremental view. With four times as many, each
+ * partition takes twice as long; see `rowsOfSides`.
  */
 const evenKeys = 625;
 
 /**
- * How large the views may be, so that a reset is cheaper than a delta that is not short, over so many changed keys.
+ * Returns the maximum size of views for which a reset is cheaper than a long delta over this many changed keys.
  * @param isKeyed true if the delta evaluates partitions of one of the views
  */
 export function sizeWorthReset(changedKeys: number, isKeyed: boolean): ViewSize {
@@ -188,7 +207,7 @@ export function sizeWorthReset(changedKeys: number, isKeyed: boolean): ViewSize 
   return { rows: rowsPerKey * keys, cost: costPerKey * keys };
 }
 
-/** The inverse of `sizeWorthReset`: from how many changed keys on a reset of views of a size is cheaper. */
+/** The inverse of `sizeWorthReset`: returns from which number of changed keys on a reset is cheaper than a delta. */
 export function keysWorthReset({ rows, cost }: ViewSize, isKeyed: boolean): number {
   const keys = Math.max(1, rows / rowsPerKey, cost / costPerKey);
   return Math.ceil(isKeyed && keys > evenKeys ? Math.cbrt(keys * keys * evenKeys) : keys);

@@ -2,49 +2,49 @@
 import type { JSONAnswer } from '../http/answer.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { type PullRequest, unchangedText } from '../protocol/pull.js';
-import { linesIn, type Patched, type Pulled } from './pulled.js';
+import { linesIn, type PatchResult, type PullResult } from './pull-result.js';
 
-/** Up to this size, in bytes, a body is cheaper to send whole. Longer bodies share the bytes of their ops. */
+/** Up to this size, in bytes, sending a body as one string is cheaper. Longer bodies share the bytes of their ops. */
 const wholeBytes = 16 * 1024;
 
-/** @param onOps called with the number of ops when they have been sent */
+/** @param onOps called with the number of ops once they have been sent */
 export function toAnswer(
   { cookie }: PullRequest,
-  pulled: Pulled,
+  result: PullResult,
   onOps: (ops: number) => void,
 ): ProtocolError | JSONAnswer {
-  if (pulled.kind === 'unchanged') return { kind: 'json', text: pulled.known.unchanged };
-  if (pulled.kind === 'behind') return { kind: 'json', text: unchangedText(cookie) };
-  if (pulled.kind === 'lost') return { error: 'ClientStateNotFound' };
-  const { held, more } = pulled;
-  const isWhole = !more && held.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
-  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(pulled, onOps) };
-  onOps(held.reduce((sum, bytes) => sum + countLines(bytes), 0));
-  const start = startOf(pulled, held.length > 0);
-  return { kind: 'json', text: `{${fieldsOf(pulled)},${start}${Buffer.concat(held).toString()}]}` };
+  if (result.kind === 'unchanged') return { kind: 'json', text: result.verifiedCookie.unchanged };
+  if (result.kind === 'behind') return { kind: 'json', text: unchangedText(cookie) };
+  if (result.kind === 'lost') return { error: 'ClientStateNotFound' };
+  const { firstChunks, more } = result;
+  const isWhole = !more && firstChunks.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(result, onOps) };
+  onOps(firstChunks.reduce((sum, bytes) => sum + countLines(bytes), 0));
+  const start = startOf(result, firstChunks.length > 0);
+  return { kind: 'json', text: `{${fieldsOf(result)},${start}${Buffer.concat(firstChunks).toString()}]}` };
 }
 
-function fieldsOf({ cookie, lastMutationIDChanges }: Patched): string {
+function fieldsOf({ cookie, lastMutationIDChanges }: PatchResult): string {
   return `"cookie":${JSON.stringify(cookie)},"lastMutationIDChanges":${JSON.stringify(lastMutationIDChanges)}`;
 }
 
-/** Up to and including what precedes the first op that has been read. */
-function startOf({ kind }: Patched, hasOps: boolean): string {
+/** Returns the start of the patch, up to the first op that was read. */
+function startOf({ kind }: PatchResult, hasOps: boolean): string {
   return `"patch":[${kind === 'reset' ? `{"op":"clear"}${hasOps ? ',' : ''}` : ''}`;
 }
 
-/** What the ops belong to comes last: only then it is certain. */
-async function* pieces(patched: Patched, onOps: (ops: number) => void): AsyncGenerator<Uint8Array> {
+/** Yields the ops first, because the patch that they belong to is certain only after the last of them. */
+async function* pieces(patchResult: PatchResult, onOps: (ops: number) => void): AsyncGenerator<Uint8Array> {
   let ops = 0;
   let hasBegun = false;
-  const start = (hasOps: boolean) => Buffer.from(hasBegun ? '' : `{${startOf(patched, hasOps)}`);
+  const start = (hasOps: boolean) => Buffer.from(hasBegun ? '' : `{${startOf(patchResult, hasOps)}`);
   try {
-    for await (const bytes of linesIn(patched)) {
+    for await (const bytes of linesIn(patchResult)) {
       ops += countLines(bytes);
       yield hasBegun ? bytes : Buffer.concat([start(true), bytes]);
       hasBegun = true;
     }
-    yield Buffer.concat([start(false), Buffer.from(`],${fieldsOf(patched.replacement?.() ?? patched)}}`)]);
+    yield Buffer.concat([start(false), Buffer.from(`],${fieldsOf(patchResult.replacement?.() ?? patchResult)}}`)]);
   } finally {
     onOps(ops);
   }
@@ -52,7 +52,7 @@ async function* pieces(patched: Patched, onOps: (ops: number) => void): AsyncGen
 
 const newline = 0x0a;
 
-/** Each op is on a line of its own. */
+/** Counts the ops, each of which is on a line of its own. */
 function countLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines++;

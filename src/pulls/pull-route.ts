@@ -1,30 +1,30 @@
+import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
+import { CookieCache } from '../change-log/cookie-cache.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { isOfValues } from '../db/sqlstate.js';
-import { behind, type Gates } from '../gates.js';
 import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
-import type { Bound, CurrentInstallation, OutdatedError } from '../installation/current-installation.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
+import type { OutdatedError, ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
+import { type Semaphores, throttleQueries } from '../semaphores.js';
 import type { ViewPart } from '../view/client-views.js';
-import { KnownCookies } from '../window/known-cookies.js';
-import type { Looks } from '../window/looks.js';
-import type { Auditor } from './auditor.js';
+import type { ConsistencyChecker } from './consistency-checker.js';
 import { DeltaSizes } from './delta-size.js';
-import type { Demanding } from './demand.js';
 import { Pull, type PullParts } from './pull.js';
 import { toAnswer } from './pull-answer.js';
-import type { Pulled } from './pulled.js';
+import type { PullResult } from './pull-result.js';
+import type { RequirementOf } from './read-requirement.js';
 import { SharedReads } from './shared-reads.js';
 
 export interface PullOptions<Context extends UserContext> {
   readonly db: Database;
-  readonly gates: Gates;
-  readonly installation: CurrentInstallation<Context>;
-  /** If undefined, each pull reads the change log by itself. */
-  readonly looks: Looks | undefined;
-  readonly auditor: Auditor;
+  readonly semaphores: Semaphores;
+  readonly schemaCache: SchemaCache<Context>;
+  /** If undefined, each pull reads the change log with a statement of its own. */
+  readonly poller: ChangeLogPoller | undefined;
+  readonly consistencyChecker: ConsistencyChecker;
 }
 
 /**
@@ -37,41 +37,41 @@ export type PullRoute<Context extends UserContext> = (
   caller: Caller<Context>,
 ) => Promise<ProtocolError | JSONAnswer>;
 
-/** What is read without a client group. */
+/** A read: a pull without a client group. */
 export interface ReadRequest extends Pick<PullRequest, 'profileID' | 'schemaVersion' | 'cookie'> {
   readonly part: ViewPart;
-  /** `rows`: all of them, as soon as anything has changed since the cookie. `ops`: what has changed. */
-  readonly form: PullParts['form'];
-  /** It goes on from the cookie, after a poke: what the poke was about is enough, wherever it is read. */
+  /** `rows`: all rows, if anything has changed since the cookie. `ops`: the changes. */
+  readonly format: PullParts['format'];
+  /** True if the read continues from the cookie after a poke. Any database that shows the poke's changes will do. */
   readonly isFollowing: boolean;
 }
 
-/** What has been read. `lost` is never the outcome. With `rows`, `delta` is not. */
-export type PulledPart = Exclude<Pulled, { kind: 'lost' }>;
+/** The result of a read. It is never `lost`, and with `rows`, never `delta`. */
+export type ReadResult = Exclude<PullResult, { kind: 'lost' }>;
 
 /**
- * Pulls a part of a client view, without a client group. With `rows`, a cookie that shows as much as a new one is kept.
- * What is pulled must be read to its end, or closed.
+ * Pulls a part of a client view, without a client group. With `rows`, the cookie stays the same until something
+ * changes. The caller must read the result to its end, or close it.
  * @throws as a `PullRoute`
  */
 export type ReadRoute<Context extends UserContext> = (
   request: ReadRequest,
   caller: Caller<Context>,
-) => Promise<PulledPart>;
+) => Promise<ReadResult>;
 
 /**
- * The ways to pull from one database. What is pulled must be read to its end, or closed.
+ * Pulls and reads from one database. The caller must read a result to its end, or close it.
  * @throws as a `PullRoute`
  */
 export interface Pulls<Context extends UserContext> {
-  /** @param demand what a standby must show */
-  pull(request: PullRequest, caller: Caller<Context>, demand?: Demanding): Promise<Pulled>;
-  read(request: ReadRequest, caller: Caller<Context>, demand?: Demanding): Promise<PulledPart>;
+  /** @param requirementOf the read requirement, if the database is a standby */
+  pull(request: PullRequest, caller: Caller<Context>, requirementOf?: RequirementOf): Promise<PullResult>;
+  read(request: ReadRequest, caller: Caller<Context>, requirementOf?: RequirementOf): Promise<ReadResult>;
 }
 
 /**
- * Makes responses of what is pulled.
- * @param schemaVersions those that the application serves; all if undefined
+ * Turns the results of pulls into responses.
+ * @param schemaVersions the versions that the application serves; all if undefined
  */
 export function pullRoute<Context extends UserContext>(
   pull: Pulls<Context>['pull'],
@@ -81,70 +81,72 @@ export function pullRoute<Context extends UserContext>(
     if (schemaVersions && !schemaVersions.includes(request.schemaVersion)) {
       return { error: 'VersionNotSupported', versionType: 'schema' };
     }
-    return toAnswer(request, await pull(request, caller), (ops) => caller.tell?.({ ops }));
+    return toAnswer(request, await pull(request, caller), (ops) => caller.annotate?.({ ops }));
   };
 }
 
-/** Nothing but speed depends on what it keeps once a pull is answered. */
+/** Creates the ways to pull from one database. State that outlives a pull only makes later pulls faster. */
 export function createPulls<Context extends UserContext>(options: PullOptions<Context>): Pulls<Context> {
-  const { db, gates, installation, looks, auditor } = options;
-  const gated = behind(gates.reads, db);
-  const reads = new SharedReads(gated, looks);
-  const cookies = new KnownCookies();
-  const sizes = new DeltaSizes(gated);
-  // Field by field, since this is on the way of each pull, and V8 does not spread objects of many fields fast.
+  const { db, semaphores, schemaCache, poller, consistencyChecker } = options;
+  const limitedDatabase = throttleQueries(semaphores.reads, db);
+  const reads = new SharedReads(limitedDatabase, poller);
+  const cookies = new CookieCache();
+  const sizes = new DeltaSizes(limitedDatabase);
+  // Field by field, since every pull runs this, and V8 is slow to spread objects with many fields.
   const pullOf = (
-    bound: Bound,
+    resolved: ResolvedViews,
     request: PullRequest,
     caller: Caller<Context>,
-    form: PullParts['form'],
-    demand: Demanding | undefined,
+    format: PullParts['format'],
+    requirementOf: RequirementOf | undefined,
   ): Pull =>
     new Pull({
       db,
       reads,
       cookies,
       sizes,
-      gates,
-      auditor,
-      installation: bound.installation,
-      views: bound.views,
-      viewsDigest: bound.viewsDigest,
-      viewDigests: bound.viewDigests,
-      parameters: bound.parameters,
-      shapes: bound.shapes,
-      formDigest: bound.formDigest,
+      semaphores,
+      consistencyChecker,
+      schema: resolved.schema,
+      views: resolved.views,
+      viewsDigest: resolved.viewsDigest,
+      viewDigests: resolved.viewDigests,
+      parameters: resolved.parameters,
+      schemaHashes: resolved.schemaHashes,
+      queryDigest: resolved.queryDigest,
       request,
       caller,
-      form,
-      demand,
-      changedSince: (cookie) => installation.changedSince(cookie, bound, caller.context.userID),
-      alteredSince: (tables, shapes) => installation.alteredSince(tables, shapes),
-      haveChanged: (tables) => installation.haveChanged(tables),
+      format,
+      requirementOf,
+      viewDifferenceSince: (cookie) => schemaCache.diffSince(cookie, resolved, caller.context.userID),
+      schemaChangesSince: (tables, schemaHashes) => schemaCache.schemaChangesSince(tables, schemaHashes),
+      haveChanged: (tables) => schemaCache.haveChanged(tables),
     });
   return {
-    pull(request, caller, demand) {
+    pull(request, caller, requirementOf) {
       const { profileID, schemaVersion, refused } = request;
-      return installation.serve({ ctx: caller.context, profileID, schemaVersion, refused }, (bound, last) =>
-        pullOf(bound, request, caller, 'ops', demand).answer(last?.header),
+      return schemaCache.serve({ ctx: caller.context, profileID, schemaVersion, refused }, (resolved, last) =>
+        pullOf(resolved, request, caller, 'ops', requirementOf).answer(last?.state),
       );
     },
 
-    async read({ part, form, isFollowing: _, ...asked }, caller, demand) {
-      const { profileID, schemaVersion } = asked;
-      const attempt = async (bound: Bound, cookie: unknown, last?: OutdatedError) => {
-        const request = { ...asked, clientGroupID: noGroup, cookie };
-        const pulled = await pullOf(bound, request, caller, form, demand).answer(last?.header);
-        if (pulled.kind === 'lost') throw new Error('A read has no client group that could be lost');
-        return pulled;
+    async read({ part, format, isFollowing: _, ...requestFields }, caller, requirementOf) {
+      const { profileID, schemaVersion } = requestFields;
+      const attempt = async (resolved: ResolvedViews, cookie: unknown, last?: OutdatedError) => {
+        const request = { ...requestFields, clientGroupID: noGroup, cookie };
+        const result = await pullOf(resolved, request, caller, format, requirementOf).answer(last?.state);
+        if (result.kind === 'lost') throw new Error('A read has no client group that could be lost');
+        return result;
       };
-      return installation.serve(
+      return schemaCache.serve(
         { ctx: caller.context, profileID, schemaVersion },
-        async (bound, last) => {
-          const pulled = await findingByIndex(part, bound, (found) => attempt(found, asked.cookie, last));
-          if (form === 'ops' || pulled.kind !== 'delta') return pulled;
-          await pulled.more?.close();
-          return findingByIndex(part, bound, (found) => attempt(found, null));
+        async (resolved, last) => {
+          const result = await findingByIndex(part, resolved, (candidate) =>
+            attempt(candidate, requestFields.cookie, last),
+          );
+          if (format === 'ops' || result.kind !== 'delta') return result;
+          await result.more?.close();
+          return findingByIndex(part, resolved, (candidate) => attempt(candidate, null));
         },
         part,
       );
@@ -153,15 +155,19 @@ export function createPulls<Context extends UserContext>(options: PullOptions<Co
 }
 
 /**
- * If Postgres refuses the text of a key, no row has that key; or the view itself fails. A search by the text alone, through
- * all rows, tells which.
+ * If Postgres refuses the text of a key, then either no row has that key, or the view itself fails. A search of all
+ * rows by the key's text shows which.
  */
-async function findingByIndex<T>({ key }: ViewPart, bound: Bound, work: (bound: Bound) => Promise<T>): Promise<T> {
+async function findingByIndex<T>(
+  { key }: ViewPart,
+  resolved: ResolvedViews,
+  work: (resolved: ResolvedViews) => Promise<T>,
+): Promise<T> {
   try {
-    return await work(bound);
+    return await work(resolved);
   } catch (error) {
     if (!isOfValues(error) || key === undefined) throw error;
-    const views = bound.views.map((one) => ({ ...one, view: { ...one.view, whole: one.view.now } }));
-    return work({ ...bound, views });
+    const views = resolved.views.map((one) => ({ ...one, view: { ...one.view, whole: one.view.now } }));
+    return work({ ...resolved, views });
   }
 }

@@ -1,26 +1,26 @@
-/** What is read without a client group, as it is sent: rows as JSON or line by line, ops as JSON or as events. */
+/** The responses to reads, which have no client group: rows as JSON or as lines, ops as JSON or as events. */
 import type { Cookie } from '../protocol/cookie.js';
 import { noState, tokenOf } from '../protocol/read-token.js';
-import { linesIn, type Patched } from './pulled.js';
+import { linesIn, type PatchResult } from './pull-result.js';
 
 type Bytes = AsyncGenerator<Uint8Array, undefined>;
 
-/** The lines of a patch, as they come. */
+/** The lines of a patch, in chunks that may begin and end anywhere. */
 type Lines = AsyncIterable<Uint8Array, undefined>;
 
 const comma = 0x2c;
 const newline = 0x0a;
 
-/** Rows as a JSON array. */
-export async function* rowsAsArray(patched: Patched): Bytes {
-  yield* framed('[', linesIn(patched), ']');
+/** Yields rows as a JSON array. */
+export async function* rowsAsArray(patchResult: PatchResult): Bytes {
+  yield* framed('[', linesIn(patchResult), ']');
   return undefined;
 }
 
-/** Rows with a line each: takes away the comma that each row but the first is preceded by. */
-export async function* rowsAsLines(patched: Patched): Bytes {
+/** Yields one row per line, without the comma that precedes each row but the first. */
+export async function* rowsAsLines(patchResult: PatchResult): Bytes {
   let isAtStart = false;
-  for await (const bytes of linesIn(patched)) {
+  for await (const bytes of linesIn(patchResult)) {
     const start = isAtStart;
     isAtStart = bytes.at(-1) === newline;
     const line = bytes.filter((byte, i) => byte !== comma || (i === 0 ? !start : bytes[i - 1] !== newline));
@@ -29,44 +29,48 @@ export async function* rowsAsLines(patched: Patched): Bytes {
   return undefined;
 }
 
-/** The only row, as JSON; undefined if there is none. */
-export async function rowOf(patched: Patched): Promise<string | undefined> {
+/** Returns the only row, as JSON; undefined if there is none. */
+export async function rowOf(patchResult: PatchResult): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
-  for await (const bytes of linesIn(patched)) chunks.push(bytes);
+  for await (const bytes of linesIn(patchResult)) chunks.push(bytes);
   return chunks.length === 0 ? undefined : Buffer.concat(chunks).toString();
 }
 
-/** Ops as a JSON object, with the token for the next ones. */
-export async function* opsAsObject(patched: Patched): Bytes {
-  yield* framed(`{"cookie":"${baseOf(patched.cookie)}","patch":[${clearOf(patched)}`, linesIn(patched), ']}');
+/** Yields ops as a JSON object, with the token for the next request. */
+export async function* opsAsObject(patchResult: PatchResult): Bytes {
+  yield* framed(
+    `{"cookie":"${baseOf(patchResult.cookie)}","patch":[${clearOf(patchResult)}`,
+    linesIn(patchResult),
+    ']}',
+  );
   return undefined;
 }
 
-/** The same if there are no ops. */
+/** Returns the JSON object of a response without ops. */
 export function noOps(token: string): string {
   return JSON.stringify({ cookie: token, patch: [] });
 }
 
-/** Ops as a server-sent event, whose ID is the token for the next ones. */
-export async function* opsAsEvent(patched: Patched, lines: Lines = linesIn(patched)): Bytes {
-  const opening = `event: patch\nid: ${baseOf(patched.cookie)}\ndata: [${clearOf(patched)}`;
+/** Yields ops as a server-sent event, whose ID is the token for the next request. */
+export async function* opsAsEvent(patchResult: PatchResult, lines: Lines = linesIn(patchResult)): Bytes {
+  const opening = `event: patch\nid: ${baseOf(patchResult.cookie)}\ndata: [${clearOf(patchResult)}`;
   yield* framed(opening, onDataLines(lines), ']\n\n');
   return undefined;
 }
 
-/** The token for the next request. */
+/** Returns the token for the next request. */
 function baseOf(cookie: Cookie): string {
   return tokenOf(cookie) ?? noState;
 }
 
-/** Whoever has data forgets it. A reader without a client group may have some, whatever it has said. */
-function clearOf({ kind, held }: Patched): string {
-  return kind === 'delta' || kind === 'views' ? '' : `{"op":"clear"}${held.length > 0 ? ',' : ''}`;
+/** Returns a `clear` op, unless this is a delta. A reader may have data even if its request had no token. */
+function clearOf({ kind, firstChunks }: PatchResult): string {
+  return kind === 'delta' || kind === 'views' ? '' : `{"op":"clear"}${firstChunks.length > 0 ? ',' : ''}`;
 }
 
 /**
- * Each line of an event's data is one of its own in the stream; a carriage return would end it, too. In JSON, either is
- * space between two tokens.
+ * Puts `data:` before each line of an event's data. Replaces carriage returns, which would also end a line. In JSON,
+ * both are white space between tokens.
  */
 async function* onDataLines(lines: Lines): Bytes {
   for await (const bytes of lines) {

@@ -1,103 +1,115 @@
-/** A pull, as far as reading for it is concerned, and what is read. */
+/** The part of a pull that reads need, and the result of a read. */
+
+import type { VerifiedCookie } from '../change-log/cookie-cache.js';
 import type { Caller } from '../http/identify.js';
-import type { Bound } from '../installation/current-installation.js';
-import type { ChangedViews } from '../installation/held-views.js';
-import type { Installation } from '../installation/installation.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import type { Header, Member } from '../store/header.js';
-import { type Altered, nothingAltered } from '../store/layouts/alteration.js';
+import type { ViewSetDifference } from '../schema/cookie-views.js';
+import type { ResolvedViews } from '../schema/schema-cache.js';
+import type { SchemaState } from '../schema/schema-state.js';
+import type { GroupRequest, ObservedState } from '../store/observation.js';
 import type { Checksums } from '../store/patches/checksums.js';
-import type { Checked } from '../store/patches/patch-sql.js';
-import type { BoundView } from '../view/client-views.js';
-import type { KnownCookie } from '../window/known-cookies.js';
+import type { ChecksumScope } from '../store/patches/patch-sql.js';
+import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema-change.js';
+import type { ResolvedView } from '../view/client-views.js';
 import type { PatchStream } from './patch-stream.js';
 
-/** One pull, and what it reads. */
+/** One pull that reads a delta. */
 export class Reader {
-  readonly #bound: Bound;
+  readonly #resolved: ResolvedViews;
   readonly caller: Caller;
-  readonly known: KnownCookie;
-  /** Which checksums deltas must come with. */
-  readonly checked: Checked;
-  readonly member: Member;
-  /** If the views are not all those of the cookie, what has become of them. */
-  readonly changed: ChangedViews | undefined;
-  /** The tables that have been altered since the cookie was given. */
-  readonly altered: Altered;
+  readonly verifiedCookie: VerifiedCookie;
+  /** The checksums that must come with a delta. */
+  readonly checksumMode: ChecksumScope;
+  readonly groupRequest: GroupRequest;
+  /** The difference from the cookie's views, if there is one. */
+  readonly viewDifference: ViewSetDifference | undefined;
+  /** The schema changes of tables since the cookie was issued. */
+  readonly schemaChanges: SchemaChanges;
 
   constructor(
-    bound: Bound,
+    resolved: ResolvedViews,
     caller: Caller,
-    known: KnownCookie,
-    checked: Checked,
-    member: Member,
-    changed?: ChangedViews | undefined,
-    altered: Altered = nothingAltered,
+    verifiedCookie: VerifiedCookie,
+    checksumMode: ChecksumScope,
+    groupRequest: GroupRequest,
+    viewDifference?: ViewSetDifference | undefined,
+    schemaChanges: SchemaChanges = noSchemaChanges,
   ) {
-    this.#bound = bound;
+    this.#resolved = resolved;
     this.caller = caller;
-    this.known = known;
-    this.checked = checked;
-    this.member = member;
-    this.changed = changed;
-    this.altered = altered;
+    this.verifiedCookie = verifiedCookie;
+    this.checksumMode = checksumMode;
+    this.groupRequest = groupRequest;
+    this.viewDifference = viewDifference;
+    this.schemaChanges = schemaChanges;
   }
 
-  get installation(): Installation {
-    return this.changed?.installation ?? this.#bound.installation;
+  get schema(): SchemaState {
+    return this.viewDifference?.schema ?? this.#resolved.schema;
   }
 
-  get views(): readonly BoundView[] {
-    return this.#bound.views;
+  get views(): readonly ResolvedView[] {
+    return this.#resolved.views;
   }
 
-  /** What aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   get signal(): AbortSignal | undefined {
     return this.caller.signal?.();
   }
 
   /** The cookie's snapshot. */
   get base(): Snapshot {
-    return this.known.cookie.parsedSnapshot;
+    return this.verifiedCookie.cookie.parsedSnapshot;
   }
 
   /**
-   * Identifies the user, the views with their parameters, the installation, the base, its tick and the checksums; and views
-   * and shapes of before if they differ:
-   * readers with the same key differ only in `member`. It contains the user's ID as it is: to keep users' rows apart, a
-   * digest is not relied on.
+   * Identifies the user, the views with their parameters, the cluster, the base with its heartbeat, and the checksums;
+   * and the cookie's views and schema hashes if they differ. Readers with the same key differ only in `groupRequest`.
+   * The key contains the user ID itself, so that keeping users' rows apart does not depend on a digest.
    */
   get key(): string {
-    const { installation, viewsDigest } = this.#bound;
-    const { snapshot, epoch, tick, views, parameters, shapes } = this.known.cookie;
-    const before = [...(this.changed ? [views, parameters] : []), ...(this.altered.size > 0 ? [shapes] : [])];
+    const { schema, viewsDigest } = this.#resolved;
+    const { snapshot, databaseID, heartbeat, views, parameters, schemaHashes } = this.verifiedCookie.cookie;
+    const before = [
+      ...(this.viewDifference ? [views, parameters] : []),
+      ...(this.schemaChanges.size > 0 ? [schemaHashes] : []),
+    ];
     const { userID } = this.caller.context;
-    return JSON.stringify([userID, viewsDigest, installation.cluster, epoch, snapshot, tick, this.checked, ...before]);
+    return JSON.stringify([
+      userID,
+      viewsDigest,
+      schema.cluster,
+      databaseID,
+      snapshot,
+      heartbeat,
+      this.checksumMode,
+      ...before,
+    ]);
   }
 
-  /** Identifies the views without their parameters, and the installation. */
-  get form(): string {
-    return JSON.stringify([this.#bound.formDigest, this.installation.cluster]);
+  /** Identifies the views without their parameters, and the cluster. */
+  get statementKey(): string {
+    return JSON.stringify([this.#resolved.queryDigest, this.schema.cluster]);
   }
 }
 
 /** A reader of a delta. */
 export interface DeltaReader {
   readonly reader: Reader;
-  /** The tables that have changed. */
-  readonly changed: Header['changed'];
+  /** The changed tables, with their numbers of log rows. */
+  readonly changed: ObservedState['changeCounts'];
 }
 
-/** The answer to one reader, all from one snapshot. */
+/** The result for one reader, from one snapshot. */
 export interface Patch {
-  readonly header: Header;
-  /** See `PatchReport`. */
+  readonly state: ObservedState;
+  /** See `PatchObservation`. */
   readonly torn: boolean;
   /** IDs of the tables whose changes the ops show. */
   readonly tables: readonly number[];
   readonly checksums?: Checksums | undefined;
-  /** The ops, or the first of them, as bytes that other pulls may send too. */
-  readonly held: readonly Uint8Array[];
-  /** The ops after those, if there are too many to hold. */
+  /** The ops, or the first of them, as bytes that several pulls can send. */
+  readonly firstChunks: readonly Uint8Array[];
+  /** The remaining ops, if there are too many to keep in memory. */
   readonly more?: PatchStream | undefined;
 }

@@ -1,158 +1,166 @@
-/** What pulls read together: those that come at the same time with the same base. */
+/** Reads once for all pulls that arrive at the same time with the same base. */
+
+import { stateFromCache } from '../change-log/cache-lookup.js';
+import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
+import { Coalescer } from '../change-log/coalesce.js';
 import type { Database } from '../db/database.js';
-import type { Gate } from '../limits/gate.js';
+import type { Semaphore } from '../limits/semaphore.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { type Header, headerOf, isSmall, readReport } from '../store/header.js';
-import { readableIn } from '../store/layouts/alteration.js';
-import { type LookInput, literalReport, look } from '../store/look.js';
-import { changesOf, deltaPatch } from '../store/patches/patch-sql.js';
-import { Coalescer } from '../window/coalesce.js';
-import type { Looks } from '../window/looks.js';
-import { headerIn } from '../window/sight.js';
-import { type Demand, meets } from './demand.js';
-import { openInPlace } from './long-reads.js';
+import { isSmall, type ObservedState, observedStateOf, readObservation } from '../store/observation.js';
+import { changedTablesOf, deltaPatch } from '../store/patches/patch-sql.js';
+import { literalObservation, type PollInput, pollStatement } from '../store/poll.js';
+import { readableChanges } from '../store/row-formats/schema-change.js';
+import { CohortReads } from './cohort-reads.js';
+import { openWithPermit } from './open-with-permit.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
+import { type ReadRequirement, satisfies } from './read-requirement.js';
 import type { DeltaReader, Patch, Reader } from './reader.js';
-import { SeatedReads } from './seated-reads.js';
 
 interface LargeDeltaReader extends DeltaReader {
-  readonly gate: Gate;
+  readonly semaphore: Semaphore;
 }
 
-/** The size, in bytes, up to which a patch is held for several pulls. */
-const heldBytes = 256 * 1024;
-const patienceMs = 100;
+/** The maximum size, in bytes, of a patch that is kept in memory for several pulls. */
+const maxSharedBytes = 256 * 1024;
+const maxWaitMs = 100;
 
 /**
- * Reads for pulls, in as few statements as possible. Every answer comes from a statement that began after the reader
- * asked.
+ * Reads for pulls, in as few statements as possible. Every result comes from a statement that began after the reader's
+ * request.
  */
 export class SharedReads {
   readonly #db: Database;
-  readonly #looks: Looks | undefined;
-  readonly #seated: SeatedReads;
+  readonly #poller: ChangeLogPoller | undefined;
+  readonly #cohortReads: CohortReads;
   readonly #probes = new Coalescer(
     (readers: readonly Reader[], signal) => this.#probe(readers, signal),
-    patienceMs,
+    maxWaitMs,
     ({ signal }) => signal,
   );
   readonly #deltas = new Coalescer(
     (readers: readonly LargeDeltaReader[], signal) => this.#delta(readers, signal),
-    patienceMs,
+    maxWaitMs,
     ({ reader }) => reader.signal,
   );
 
-  /** @param looks if undefined, each client view is read about by itself */
-  constructor(db: Database, looks: Looks | undefined) {
+  /** @param poller if undefined, each client view has a statement of its own */
+  constructor(db: Database, poller: ChangeLogPoller | undefined) {
     this.#db = db;
-    this.#looks = looks;
-    this.#seated = new SeatedReads(db, () => looks?.window);
+    this.#poller = poller;
+    this.#cohortReads = new CohortReads(db, () => poller?.cache);
   }
 
-  /** The header: out of the window if the window reaches so far, else by a statement of the reader's own. */
-  async header(reader: Reader): Promise<Header> {
-    const window = await this.#looks?.look();
-    const seen = window && headerIn(window, reader);
-    if (seen) return seen;
-    const header = await this.#probes.ask(reader.key, reader);
-    if (!header.diverged) window?.learn(new Map(), reader.known.cookie.tick);
-    return header;
+  /** Returns the state from the change-log cache if that reaches back to the reader's base, else from a statement. */
+  async state(reader: Reader): Promise<ObservedState> {
+    const cache = await this.#poller?.poll();
+    const cachedState = cache && stateFromCache(cache, reader);
+    if (cachedState) return cachedState;
+    const state = await this.#probes.ask(reader.key, reader);
+    if (!state.diverged) cache?.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
+    return state;
   }
 
-  /** Whether the database shows what is demanded, as far as a look tells. */
-  async meets(demand: Demand): Promise<boolean> {
-    const window = await this.#looks?.look();
-    return !window || meets(window.header, demand);
+  /** True if the database satisfies a read requirement, or if no poll can determine that. */
+  async satisfies(requirement: ReadRequirement): Promise<boolean> {
+    const cache = await this.#poller?.poll();
+    return !cache || satisfies(cache.state, requirement);
   }
 
-  /** The header as of the newest look, if it says that something has changed for the reader since the cookie. */
-  news(reader: Reader): Header | undefined {
-    const window = this.#looks?.window;
-    if (!window || reader.known.baseIn(window) === window.header.snapshot) return undefined;
-    const header = headerIn(window, reader);
-    return header && header.changed.length > 0 ? header : undefined;
+  /** Returns the state as of the newest poll if it has changes for the reader since the cookie, else undefined. */
+  stateIfChanged(reader: Reader): ObservedState | undefined {
+    const cache = this.#poller?.cache;
+    if (!cache || reader.verifiedCookie.baseIn(cache) === cache.state.snapshot) return undefined;
+    const state = stateFromCache(cache, reader);
+    return state && state.changeCounts.length > 0 ? state : undefined;
   }
 
-  /** Notes that, as of a snapshot, a reader's cookie is as good as a new one. */
-  remainsQuiet({ known, member }: Reader, until: Snapshot): void {
-    const window = this.#looks?.window;
-    // Of mutations of the group that the cookie was given to, another group's pull says nothing.
-    if (window && member.sameGroup) known.remainsQuiet(window, until);
+  /** Records that a new cookie as of a snapshot would say no more than the reader's. */
+  markUnchanged({ verifiedCookie, groupRequest }: Reader, until: Snapshot): void {
+    const cache = this.#poller?.cache;
+    // Another group's pull says nothing about mutations of the group in the cookie.
+    if (cache && groupRequest.sameGroup) verifiedCookie.markUnchanged(cache, until);
   }
 
   /**
-   * What has changed in the views since the base, given the tables that have changed.
-   * The reader must close `more`, if there is one.
-   * @param gate where a delta waits that is not small
+   * Returns the changes in the views since the base, given the changed tables.
+   * The caller must close `more` if it is defined.
+   * @param semaphore for a delta that is not small
    */
-  async delta(reader: Reader, changed: Header['changed'], gate: Gate): Promise<Patch> {
-    const asked = { reader, changed };
-    const isSeated = reader.checked === 'no' && !reader.changed && reader.altered.size === 0 && isSmall(changed);
-    const patch = isSeated ? await this.#seated.delta(asked) : undefined;
-    return patch ?? this.#deltas.ask(reader.key, { ...asked, gate });
+  async delta(reader: Reader, changed: ObservedState['changeCounts'], semaphore: Semaphore): Promise<Patch> {
+    const deltaReader = { reader, changed };
+    const isForCohort =
+      reader.checksumMode === 'no' && !reader.viewDifference && reader.schemaChanges.size === 0 && isSmall(changed);
+    const patch = isForCohort ? await this.#cohortReads.delta(deltaReader) : undefined;
+    return patch ?? this.#deltas.ask(reader.key, { ...deltaReader, semaphore });
   }
 
-  async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<Header[]> {
-    const [row] = await this.#db.query<{ line: string }>({ ...look(lookInput(readers)), signal });
-    const report = readReport(row!.line);
-    this.#looks?.window?.learn(report.groups);
-    return readers.map(({ member, base }) => headerOf(report, member, base));
+  async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<ObservedState[]> {
+    const [row] = await this.#db.query<{ line: string }>({ ...pollStatement(pollInput(readers)), signal });
+    const observation = readObservation(row!.line);
+    this.#poller?.cache?.learn(observation.groups);
+    return readers.map(({ groupRequest, base }) => observedStateOf(observation, groupRequest, base));
   }
 
   async #delta(
-    asked: readonly LargeDeltaReader[],
+    deltaReaders: readonly LargeDeltaReader[],
     signal: AbortSignal | undefined,
   ): Promise<(Patch | Promise<Patch>)[]> {
-    const readers = asked.map(({ reader }) => reader);
-    const { views, base, installation, checked, changed } = readers[0]!;
-    const rows = new Map(asked.flatMap((delta) => delta.changed));
-    const altered = new Map(readers.flatMap((reader) => [...readableIn(reader.altered)]));
-    const changes = changesOf(installation.tables, rows, altered);
+    const readers = deltaReaders.map(({ reader }) => reader);
+    const { views, base, schema, checksumMode, viewDifference } = readers[0]!;
+    const rows = new Map(deltaReaders.flatMap((delta) => delta.changed));
+    const schemaChanges = new Map(readers.flatMap((reader) => [...readableChanges(reader.schemaChanges)]));
+    const changes = changedTablesOf(schema.tables, rows, schemaChanges);
     const tables = changes.map(({ table }) => table.id);
-    const report = literalReport(lookInput(readers), installation.tables);
-    const statement = deltaPatch(report, views, changes, base, checked, changed);
-    const { gate, reader } = asked[0]!;
-    const stream = await openInPlace(gate, reader.caller, () =>
-      openPatch(this.#db, statement, checked !== 'no', signal),
+    const observationSql = literalObservation(pollInput(readers), schema.tables);
+    const statement = deltaPatch(observationSql, views, changes, base, checksumMode, viewDifference);
+    const { semaphore, reader } = deltaReaders[0]!;
+    const stream = await openWithPermit(semaphore, reader.caller, () =>
+      openPatch(this.#db, statement, checksumMode !== 'no', signal),
     );
-    const { report: answered, checksums } = stream;
-    const { torn } = answered;
-    const { held, isWhole } = await hold(stream);
+    const { observation, checksums } = stream;
+    const { torn } = observation;
+    const { firstChunks, isWhole } = await readFirstChunks(stream);
     const patches = readers.map(
-      ({ member }): Patch => ({ header: headerOf(answered, member, base), torn, tables, checksums, held }),
+      ({ groupRequest }): Patch => ({
+        state: observedStateOf(observation, groupRequest, base),
+        torn,
+        tables,
+        checksums,
+        firstChunks,
+      }),
     );
     if (isWhole) return patches;
-    const [, ...others] = asked;
+    const [, ...otherReaders] = deltaReaders;
     return [
       { ...patches[0]!, more: stream },
-      ...others.map(async (other) => (await this.#delta([other], other.reader.signal))[0]!),
+      ...otherReaders.map(async (other) => (await this.#delta([other], other.reader.signal))[0]!),
     ];
   }
 }
 
-function lookInput(readers: readonly Reader[]): LookInput {
-  const { installation, base, known } = readers[0]!;
+function pollInput(readers: readonly Reader[]): PollInput {
+  const { schema, base, verifiedCookie } = readers[0]!;
   return {
     base,
-    tick: known.cookie.tick,
-    tables: installation.tableIDs,
-    groupIDs: [...new Set(readers.map(({ member }) => member.clientGroupID))],
+    heartbeat: verifiedCookie.cookie.heartbeat,
+    tables: schema.tableIDs,
+    groupIDs: [...new Set(readers.map(({ groupRequest }) => groupRequest.clientGroupID))],
   };
 }
 
-/** Reads until the end, or until as much as can be held has been read. Closes what has ended. */
-async function hold({ ops, close }: PatchStream): Promise<{ held: Uint8Array[]; isWhole: boolean }> {
-  const held: Uint8Array[] = [];
+/** Reads until the end, or until `maxSharedBytes` is exceeded. Closes the stream at its end. */
+async function readFirstChunks({ ops, close }: PatchStream): Promise<{ firstChunks: Uint8Array[]; isWhole: boolean }> {
+  const firstChunks: Uint8Array[] = [];
   let isOpen = false;
   try {
-    for (let bytes = 0; bytes <= heldBytes; ) {
+    for (let bytes = 0; bytes <= maxSharedBytes; ) {
       const { value, done } = await ops.next();
-      if (done) return { held, isWhole: true };
-      held.push(value);
+      if (done) return { firstChunks, isWhole: true };
+      firstChunks.push(value);
       bytes += value.length;
     }
     isOpen = true;
-    return { held, isWhole: false };
+    return { firstChunks, isWhole: false };
   } finally {
     if (!isOpen) await close();
   }

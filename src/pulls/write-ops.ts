@@ -1,115 +1,115 @@
 /** Writes ops from the lines of a COPY in the text format. */
-import type { OpForm } from '../store/patches/full-patch.js';
+import type { OpFormat } from '../store/patches/full-patch.js';
 
 const codeOf = (character: string) => character.charCodeAt(0);
 const [tab, newline, space, quote, zero, letterN, backslash] = [0x09, 0x0a, 0x20, 0x22, 0x30, 0x4e, 0x5c];
 const encoder = new TextEncoder();
-const nothing: Uint8Array = new Uint8Array();
+const emptyBytes: Uint8Array = new Uint8Array();
 
-/** What the format's escapes stand for, by the character after the backslash. Others stand for that character. */
-const escaped = Uint8Array.from({ length: 256 }, (_, code) => code);
+/** The characters that COPY's escapes stand for, by the character after the backslash. Others stand for themselves. */
+const copyEscapes = Uint8Array.from({ length: 256 }, (_, code) => code);
 for (const [letter, character] of Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' })) {
-  escaped[codeOf(letter)] = codeOf(character);
+  copyEscapes[codeOf(letter)] = codeOf(character);
 }
 
-/** How JSON writes the characters that must not stand in a string as they are. Postgres escapes the same ones. */
-const escapes: readonly Uint8Array[] = Array.from({ length: 0x80 }, (_, code) =>
+/** JSON's escapes for the characters that a string must not contain literally. Postgres escapes the same characters. */
+const jsonEscapes: readonly Uint8Array[] = Array.from({ length: 0x80 }, (_, code) =>
   encoder.encode(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
 );
 
-/** Which bytes cannot be copied as they are: into a string, and into JSON. */
-const isSpecialInString = flags((code) => code === backslash || (escapes[code]?.length ?? 1) > 1);
+/** Flags for the bytes that cannot be copied unchanged into a string, or into JSON. */
+const isSpecialInString = flags((code) => code === backslash || (jsonEscapes[code]?.length ?? 1) > 1);
 const isSpecialInJSON = flags((code) => code === backslash || code === tab || code === newline);
 
 function flags(isSet: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => Number(isSet(code)));
 }
 
-interface Form {
+interface EncodedFormat {
   readonly fields: readonly Field[];
   readonly end: Uint8Array;
-  /** What is written for a line break between the tokens of JSON. */
+  /** Replaces a line break between tokens of JSON. */
   readonly lineBreak: number;
 }
 
 interface Field {
   readonly isString: boolean;
-  /** What precedes a value, with a string's quote; and what stands in place of null and what precedes it. */
+  /** The bytes before a value, with a string's opening quote; and the bytes in place of null and of those before it. */
   readonly before: Uint8Array;
   readonly beforeNull: Uint8Array;
-  /** How much longer the output can be than the field, except for escapes. */
-  readonly around: number;
+  /** The maximum number of bytes by which the output exceeds the field, not counting escapes. */
+  readonly overhead: number;
 }
 
-function toForm({ fields, end, isOneLine }: OpForm): Form {
-  const encoded = fields.map(({ before, isString, omitsNull }): Field => {
+function encodeFormat({ fields, end, isOneLine }: OpFormat): EncodedFormat {
+  const encodedFields = fields.map(({ before, isString, omitsNull }): Field => {
     const orNull = encoder.encode(`${before}null`);
-    const around = orNull.length + 1 + end.length;
-    const beforeNull = omitsNull ? nothing : orNull;
-    return { isString, before: encoder.encode(isString ? `${before}"` : before), beforeNull, around };
+    const overhead = orNull.length + 1 + end.length;
+    const beforeNull = omitsNull ? emptyBytes : orNull;
+    return { isString, before: encoder.encode(isString ? `${before}"` : before), beforeNull, overhead };
   });
-  return { fields: encoded, end: encoder.encode(end), lineBreak: isOneLine ? space : newline };
+  return { fields: encodedFields, end: encoder.encode(end), lineBreak: isOneLine ? space : newline };
 }
 
 /**
- * Turns lines into ops, in pieces that may begin and end anywhere. It copies byte by byte, in a single loop: fields are
- * short, and calls that copy or search many bytes at once take longer.
+ * Turns lines into ops, in chunks that may begin and end anywhere. It copies byte by byte in a single loop, because
+ * fields are short, and calls that copy or search several bytes take longer.
  */
 export class OpWriter {
-  readonly #forms: readonly Form[];
-  /** The last bytes of the previous piece, if they mean nothing without the next. */
-  #rest = nothing;
-  /** Where pieces are written. */
-  #room = nothing;
-  /** That of the line's view; undefined at the beginning of a line. */
-  #form: Form | undefined;
+  readonly #formats: readonly EncodedFormat[];
+  /** The last bytes of the previous chunk if they are incomplete without the next. */
+  #rest = emptyBytes;
+  /** The output buffer, which is reused for every chunk. */
+  #buffer = emptyBytes;
+  /** The format of the line's view; undefined at the beginning of a line. */
+  #format: EncodedFormat | undefined;
   #field = 0;
-  /** A part of the field has been read. */
+  /** True if part of the field has been read. */
   #isOpen = false;
-  /** The open field ends with a quote. */
+  /** True if the open field ends with a quote. */
   #isQuoted = false;
 
-  constructor(ops: readonly OpForm[]) {
-    this.#forms = ops.map(toForm);
+  constructor(ops: readonly OpFormat[]) {
+    this.#formats = ops.map(encodeFormat);
   }
 
-  /** What the next bytes of the lines add to the ops. */
+  /** Returns the ops, or parts of them, for the next bytes of the lines. */
   write(bytes: Uint8Array): Uint8Array {
-    const source = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    const end = source.length;
+    const input = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const end = input.length;
     let length = 0;
     let at = 0;
-    let form = this.#form;
+    let format = this.#format;
     let field = this.#field;
-    let out = withRoom(this.#room, 0, end + (form?.fields[field]?.around ?? 0));
+    let out = ensureCapacity(this.#buffer, 0, end + (format?.fields[field]?.overhead ?? 0));
     let isOpen = this.#isOpen;
     let isQuoted = this.#isQuoted;
     while (at < end) {
-      if (!form) {
-        const stop = source.indexOf(tab, at);
+      if (!format) {
+        const stop = input.indexOf(tab, at);
         if (stop < 0) break;
         let index = 0;
-        for (; at < stop; at++) index = 10 * index + source[at]! - zero;
-        form = this.#forms[index]!;
+        for (; at < stop; at++) index = 10 * index + input[at]! - zero;
+        format = this.#formats[index]!;
         field = 0;
         at++;
         continue;
       }
-      const current: Field | undefined = form.fields[field];
+      const current: Field | undefined = format.fields[field];
       if (!current) {
-        // What follows are the fields that only other views have.
-        const stop = source.indexOf(newline, at);
-        if (stop >= 0) form = undefined;
+        // The remaining fields of the line belong to views with more fields.
+        const stop = input.indexOf(newline, at);
+        if (stop >= 0) format = undefined;
         at = stop < 0 ? end : stop + 1;
         continue;
       }
       const { isString } = current;
       if (!isOpen) {
-        const mayBeNull = source[at] === backslash;
+        const mayBeNull = input[at] === backslash;
         if (mayBeNull && at + 1 === end) break;
-        const isNull = mayBeNull && source[at + 1] === letterN;
+        const isNull = mayBeNull && input[at + 1] === letterN;
         const before: Uint8Array = isNull ? current.beforeNull : current.before;
-        out = withRoom(out, length, end - at + current.around);
+        out = ensureCapacity(out, length, end - at + current.overhead);
         for (let i = 0; i < before.length; i++) out[length++] = before[i]!;
         isOpen = true;
         isQuoted = isString && !isNull;
@@ -118,7 +118,7 @@ export class OpWriter {
       const isSpecial = isString ? isSpecialInString : isSpecialInJSON;
       let byte = 0;
       for (; at < end; at++) {
-        byte = source[at]!;
+        byte = input[at]!;
         if (isSpecial[byte] !== 0) break;
         out[length++] = byte;
       }
@@ -128,44 +128,44 @@ export class OpWriter {
         isOpen = false;
         field++;
         at++;
-        if (field === form.fields.length) {
-          for (let i = 0; i < form.end.length; i++) out[length++] = form.end[i]!;
+        if (field === format.fields.length) {
+          for (let i = 0; i < format.end.length; i++) out[length++] = format.end[i]!;
         }
-        if (byte === newline) form = undefined;
+        if (byte === newline) format = undefined;
         continue;
       }
       const isEscaped = byte === backslash;
       if (isEscaped && at + 1 === end) break;
-      const character = isEscaped ? escaped[source[at + 1]!]! : byte;
+      const character = isEscaped ? copyEscapes[input[at + 1]!]! : byte;
       at += isEscaped ? 2 : 1;
       if (isString) {
-        const replaced: Uint8Array = escapes[character]!;
-        out = withRoom(out, length, end - at + replaced.length + current.around);
-        for (let i = 0; i < replaced.length; i++) out[length++] = replaced[i]!;
-      } else out[length++] = character === newline ? form.lineBreak : character;
+        const replacement: Uint8Array = jsonEscapes[character]!;
+        out = ensureCapacity(out, length, end - at + replacement.length + current.overhead);
+        for (let i = 0; i < replacement.length; i++) out[length++] = replacement[i]!;
+      } else out[length++] = character === newline ? format.lineBreak : character;
     }
-    this.#form = form;
+    this.#format = format;
     this.#field = field;
     this.#isOpen = isOpen;
     this.#isQuoted = isQuoted;
-    this.#rest = source.subarray(at);
-    this.#room = out;
+    this.#rest = input.subarray(at);
+    this.#buffer = out;
     return Buffer.from(out.subarray(0, length));
   }
 }
 
-/** The output so far, with room for so many bytes more. */
-function withRoom(out: Uint8Array, length: number, more: number): Uint8Array {
+/** Returns a buffer with the output so far, and with capacity for more bytes. */
+function ensureCapacity(out: Uint8Array, length: number, more: number): Uint8Array {
   if (length + more <= out.length) return out;
   const larger = Buffer.allocUnsafeSlow(2 * (length + more));
   larger.set(out.subarray(0, length));
   return larger;
 }
 
-/** The first field of a line, as text. */
+/** Returns the first field of a line, as text. */
 export function firstField(line: string): string {
   const [field = ''] = line.split('\t');
   return field.replace(/\\(.)/gs, (_, letter: string) =>
-    String.fromCharCode(escaped[codeOf(letter)] ?? codeOf(letter)),
+    String.fromCharCode(copyEscapes[codeOf(letter)] ?? codeOf(letter)),
   );
 }

@@ -3,9 +3,9 @@ import { ClientError } from '../client/client-error.js';
 import type { Client } from '../client/create-client.js';
 import type { AnyViews } from '../client/types.js';
 
-/** A client for all components below a provider, with its types. */
+/** A provider of a client for the components below it, and the hook that returns the client, with its types. */
 export interface ClientContext<Mutators, Views extends AnyViews> {
-  /** Gives a client to the components in it. */
+  /** Provides a client to the components inside it. */
   readonly ClientProvider: (props: {
     readonly client: Client<Mutators, Views>;
     readonly children?: ReactNode;

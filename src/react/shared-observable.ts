@@ -3,10 +3,10 @@ import type { Observable } from '../client/observable.js';
 const observables = new WeakMap<object, Map<string, Observable<unknown>>>();
 
 /**
- * An observable for all components that ask the same of a client: they share one subscription and one value. When the
- * last of them has gone, the next one starts anew.
+ * Returns the observable that all components with the same query to a client share, with one subscription and one
+ * value. After the last one unsubscribes, the next one gets a new observable.
  *
- * @param query what is asked
+ * @param query identifies the query
  */
 export function sharedObservable<Value>(
   client: object,
@@ -22,7 +22,7 @@ export function sharedObservable<Value>(
   const observable: Observable<Value> = {
     get,
     subscribe(listener) {
-      // It comes back where React stops and starts the effects of a component: in StrictMode and in <Activity>.
+      // React can stop and restart a component's effects, in StrictMode and in <Activity>: share the observable again.
       if (!shared.has(query)) shared.set(query, observable);
       listeners++;
       const stop = subscribe(listener);

@@ -7,25 +7,25 @@ import { sharedObservable } from './shared-observable.js';
 
 /** The options of `useView`. */
 export interface UseViewOptions<Row> extends ListOptions<Row> {
-  /** The rows until they have been read from the local data, and on a server that renders the page. Default: undefined. */
+  /** The rows before the local data has been read, and in server rendering. Default: undefined. */
   readonly initial?: readonly Row[] | undefined;
 }
 
 /**
- * The rows of a view: all, or those that the options say, sorted as `client.view(name).list(options)` sorts them. The
- * same array until a row has changed. The options are compared by what they say, so they may be written in place.
+ * Subscribes to a view's rows: all, or those that the options select, sorted as by `client.view(name).list(options)`.
+ * The array stays the same until a row changes. Options are compared by value, so they can be written inline.
  *
- * @returns `initial` until the rows have been read from the local data, also after other options have been given
+ * @returns `initial` until the rows have been read from the local data, also after the options change
  */
 export function useView<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   client: Client<Mutators, Views>,
   name: Name,
   { initial, ...options }: UseViewOptions<RowOf<Views[Name]>> = {},
 ): readonly RowOf<Views[Name]>[] | undefined {
-  const asked = textOf(options);
+  const queryText = textOf(options);
   const rows = useMemo(
-    () => sharedObservable(client, `list ${name} ${asked}`, () => client.view(name).observe(JSON.parse(asked))),
-    [client, name, asked],
+    () => sharedObservable(client, `list ${name} ${queryText}`, () => client.view(name).observe(JSON.parse(queryText))),
+    [client, name, queryText],
   );
   return useSyncExternalStore(
     rows.subscribe,
@@ -35,26 +35,26 @@ export function useView<Mutators, Views extends AnyViews, Name extends keyof Vie
 }
 
 /**
- * One row of a view, by its key without the view's prefix. The same object until it has changed.
+ * Subscribes to one row of a view, by its key without the view's prefix. The object stays the same until it changes.
  *
- * @returns undefined until it has been read from the local data, and null if there is no such row
+ * @returns undefined until the row has been read from the local data, and null if it does not exist
  */
 export function useRow<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   client: Client<Mutators, Views>,
   name: Name,
   key: Key,
 ): RowOf<Views[Name]> | null | undefined {
-  const asked = textOf(key);
+  const queryText = textOf(key);
   const row = useMemo(
-    () => sharedObservable(client, `get ${name} ${asked}`, () => observeRow(client, name, JSON.parse(asked))),
-    [client, name, asked],
+    () => sharedObservable(client, `get ${name} ${queryText}`, () => observeRow(client, name, JSON.parse(queryText))),
+    [client, name, queryText],
   );
   return useSyncExternalStore(row.subscribe, row.get, onServer);
 }
 
 function onServer(): undefined {}
 
-/** JSON, in which a bigint is its text: as a key, both are the same. */
+/** Returns JSON in which a bigint is a string: as a key, both are the same. */
 function textOf(query: object | Key): string {
   return JSON.stringify(query, (_, part) => (typeof part === 'bigint' ? String(part) : part));
 }

@@ -29,18 +29,18 @@ async function issuesOf(validator: (typeof validators)[keyof typeof validators],
   return error instanceof InvalidArgsError ? toIssues(error.issues, args) : undefined;
 }
 
-describe.each(Object.entries(validators))('%s', (_, validator) => {
-  it('accepts what is right', async () => {
+describe.each(Object.entries(validators))('a validator of %s', (_, validator) => {
+  it('returns no issues for valid args', async () => {
     expect(await issuesOf(validator, { title: 'short', sort: 9, tags: [] })).toBeUndefined();
   });
 
-  it('says where something is wrong', async () => {
+  it('returns issues with their paths', async () => {
     const issues = await issuesOf(validator, { title: 7, sort: 'x', tags: ['a', 1] });
     expect(issues?.map(({ path }) => path.join('.')).sort()).toEqual(['sort', 'tags.1', 'title']);
     for (const { message } of issues ?? []) expect(message).toMatch(/\w/);
   });
 
-  it('never repeats what was sent', async () => {
+  it('returns no issue that quotes the args', async () => {
     for (const args of [
       { title: 'a secret', sort: 1234 },
       { title: 'say "secret"\n', sort: 1234 },
@@ -55,7 +55,7 @@ describe.each(Object.entries(validators))('%s', (_, validator) => {
   });
 });
 
-it('an unknown key is not repeated', async () => {
+it('an unknown key is not quoted', async () => {
   const strict = z.strictObject({ id: z.string() });
   const args = { id: 'a', secret: 1 };
   const { issues } = (await strict['~standard'].validate(args)) as { issues: { message: string }[] };
@@ -63,12 +63,12 @@ it('an unknown key is not repeated', async () => {
   expect(toIssues(issues, args)).toEqual([{ path: [], message: expect.not.stringContaining('secret') }]);
 });
 
-it('a short value takes no words apart', () => {
+it('a short value is not removed from the middle of words', () => {
   const issue = { message: 'must be a number of at most 10 (was 1)', path: ['n'] };
   expect(toIssues([issue], { n: 1 })).toEqual([{ path: ['n'], message: 'must be a number of at most 10 (was …)' }]);
 });
 
-it('the first hundred issues are told, and a value of many parts is not searched for them all', () => {
+it('only the first hundred issues are returned, and large args are not searched for quoted parts', () => {
   const args = Array.from({ length: 5_000 }, (_, i) => `part ${i}`);
   const issues = toIssues(
     args.map((_, i) => ({ message: 'part 3 is wrong', path: i === 0 ? [] : [i] })),
@@ -78,18 +78,18 @@ it('the first hundred issues are told, and a value of many parts is not searched
   expect(issues[0]).toEqual({ path: [], message: 'Invalid value' });
 });
 
-it.each([10_000, 1_000_000])('a value may be nested %d deep', (depth) => {
+it.each([10_000, 1_000_000])('a value may be nested %d levels deep', (depth) => {
   let args: unknown = 'secret';
   for (let i = 0; i < depth; i++) args = [args];
   expect(toIssues([{ message: 'secret is wrong' }], args)).toEqual([{ path: [], message: 'Invalid value' }]);
 });
 
-it('keys in a path may be symbols and wrapped', () => {
+it('keys in a path may be symbols, or wrapped in objects', () => {
   const path = [{ key: 'a' }, 0, Symbol('s')];
   expect(toIssues([{ message: 'no', path }], {})).toEqual([{ path: ['a', 0, 'Symbol(s)'], message: 'no' }]);
 });
 
-it('a path may lead below what was sent', () => {
+it('a path may lead below the args', () => {
   const path = ['a', 'b', 'c'];
   for (const args of [{ a: null }, { a: { b: 1 } }, null, undefined]) {
     expect(toIssues([{ message: 'no', path }], args)).toEqual([{ path, message: 'no' }]);

@@ -1,50 +1,50 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** What a validator objects to, as it is reported to the caller. */
+/** A validator's objection, as reported to the caller. */
 export interface CallIssue {
   /** The keys and indexes that lead from the args to the value; empty for the args as a whole. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The most issues that are reported to a caller. */
+/** The maximum number of issues that are reported to a caller. */
 const maxIssues = 100;
 /**
- * The most characters in the paths of all issues, except that the first issue is always reported. A long key, sent
- * once, is in the path of every issue below it.
+ * The maximum number of characters in the paths of all issues, except that the first issue is always reported. A long
+ * key that was sent once occurs in the path of every issue below it.
  */
 const maxPathLength = 65_536;
 
-/** Replaces what a validator's message quotes from the args: what was sent may be a secret, or a script. */
+/** Replaces quotes from the args in a validator's message: the args may contain a secret, or a script. */
 const withheld = '…';
 
-/** Replaces a message about a value with too many parts to look for, or if looking for them would take too long. */
+/** Replaces a message about a value that has too many parts to search for, or takes too long to search for. */
 const unspecific = 'Invalid value';
-/** The most texts to look for in a message. */
+/** The maximum number of texts to search for in a message. */
 const maxRenderings = 1_000;
-/** The most parts of a value that are looked at. */
+/** The maximum number of parts of a value that are inspected. */
 const maxParts = 10_000;
-/** The most texts to look for, times the length of the message. */
+/** The maximum number of texts to search for, times the length of the message. */
 const maxSearch = 1_000_000;
 
-/** The first issues that a validator found in args. Messages do not repeat what was sent. */
+/** Returns the first issues that a validator found in args. The messages do not quote the args. */
 export function toIssues(issues: readonly StandardSchemaV1.Issue[], args: unknown): CallIssue[] {
-  const told: CallIssue[] = [];
+  const callIssues: CallIssue[] = [];
   let lengthLeft = maxPathLength;
   for (const issue of issues.slice(0, maxIssues)) {
     const path = pathOf(issue);
     lengthLeft -= path.join('.').length;
-    if (told.length > 0 && lengthLeft < 0) break;
+    if (callIssues.length > 0 && lengthLeft < 0) break;
     const texts = renderings(valueAt(args, path));
     const isFeasible = texts && texts.size * issue.message.length <= maxSearch;
-    told.push({ path, message: isFeasible ? withhold(issue.message, texts) : unspecific });
+    callIssues.push({ path, message: isFeasible ? withhold(issue.message, texts) : unspecific });
   }
-  return told;
+  return callIssues;
 }
 
-/** The keys and indexes that lead to the value that an issue is about. */
+/** Returns the keys and indexes that lead to the value that an issue is about. */
 export function pathOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  // Not `path.map`: a validator's own subclass of Array would return another of its kind.
+  // With a validator's own subclass of Array, `path.map` would return an instance of that subclass.
   return Array.from(path, (segment) => {
     const key = typeof segment === 'object' ? segment.key : segment;
     return typeof key === 'number' ? key : String(key);
@@ -61,7 +61,7 @@ function valueAt(args: unknown, path: readonly (string | number)[]): unknown {
   );
 }
 
-/** The texts as which a value, or a part of it, could appear in a message; undefined if there are too many. */
+/** Returns the texts by which a message could quote a value or a part of it; undefined if there are too many. */
 function renderings(value: unknown): Set<string> | undefined {
   const texts = new Set<string>();
   // Not recursive: a value may be nested so deeply that this would overflow the stack.
@@ -95,19 +95,19 @@ function withhold(message: string, texts: ReadonlySet<string>): string {
 const beginsInWord = /^[\p{L}\p{N}_]/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
-/** Uses no regular expression for each text: compiling hundreds of them takes seconds. */
+/** Uses no regular expression for each text, because compiling hundreds of them takes seconds. */
 function withholdOne(message: string, text: string): string {
-  let kept = '';
+  let result = '';
   let from = 0;
   for (let at = message.indexOf(text); at !== -1; ) {
     const end = at + text.length;
     const isWord =
       !endsInWord.test(message.slice(Math.max(0, at - 2), at)) && !beginsInWord.test(message.slice(end, end + 2));
     if (isWord) {
-      kept += message.slice(from, at) + withheld;
+      result += message.slice(from, at) + withheld;
       from = end;
     }
     at = message.indexOf(text, isWord ? end : at + 1);
   }
-  return kept + message.slice(from);
+  return result + message.slice(from);
 }

@@ -12,16 +12,16 @@ describe('defineMutators', () => {
     expect([...defineMutators(tree).keys()]).toEqual(['a', 'b.c', 'b.d.e', 'f.g', 'run.run']);
   });
 
-  it('takes own enumerable keys only', () => {
+  it('ignores inherited and hidden keys', () => {
     const tree = Object.defineProperty(Object.create({ inherited: leaf }), 'hidden', { value: leaf });
     expect(defineMutators(tree as MutatorTree).size).toBe(0);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'a', ''])('%j is no name of a mutator', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'a', ''])('returns no mutator with the name %j', (name) => {
     expect(defineMutators({ a: { b: leaf } }).get(name)).toBeUndefined();
   });
 
-  it('lists everything that is wrong at once', () => {
+  it('reports all errors together', () => {
     const tree = {
       '': leaf,
       'a..b': leaf,
@@ -40,7 +40,7 @@ describe('defineMutators', () => {
 });
 
 describe('validate', () => {
-  it('returns what the validator makes of the args', async () => {
+  it('returns the args as the validator transforms them', async () => {
     expect(await validate(z.object({ n: z.coerce.number() }), { n: '1', x: 2 })).toEqual({ n: 1 });
     expect(await validate(undefined, { any: 'thing' })).toEqual({ any: 'thing' });
     expect(
@@ -51,7 +51,7 @@ describe('validate', () => {
     ).toBe('a');
   });
 
-  it('names each issue and where it is', async () => {
+  it('reports each issue with its path', async () => {
     const refused = validate(z.object({ a: z.array(z.object({ b: z.string() })) }), { a: [{ b: 1 }, {}] });
     await expect(refused).rejects.toThrow(InvalidArgsError);
     await expect(refused).rejects.toThrow(/^args\.a\.0\.b: .*; args\.a\.1\.b: /);

@@ -5,7 +5,7 @@ import { SetupError } from '../errors.js';
 import { collectLeaves } from './tree.js';
 import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree, types } from './types.js';
 
-/** What a mutator's function is called with. */
+/** The argument of a mutator's function. */
 export interface MutatorCall<Args, Tx, Context> {
   /** The open transaction. A sync client's lastMutationID is committed with it. */
   readonly tx: Tx;
@@ -19,15 +19,15 @@ export interface MutatorCall<Args, Tx, Context> {
   readonly schemaVersion?: string | undefined;
 }
 
-/** What the OpenAPI document says about a mutator. */
+/** The documentation of a mutator in the OpenAPI document. */
 export interface MutatorDocs<Args = unknown, Result = StandardSchemaV1 | undefined> {
   /** A few words. Default: made from the mutator's name. */
   readonly summary?: string | undefined;
   /** Markdown. Default: made from the mutator's name. */
   readonly description?: string | undefined;
-  /** Args to show and to try, each under a few words that say what it is an example of. Default: none. */
+  /** Example args to show and to try, each under a short description. Default: none. */
   readonly examples?: Readonly<Record<string, Args>> | undefined;
-  /** The schema of what the mutator returns. A REST caller is sent the schema's output. Default: none. */
+  /** The schema of the mutator's result. A REST caller receives the schema's output. Default: none. */
   readonly result?: Result | undefined;
   /** Marks the mutator as deprecated. Default false. */
   readonly deprecated?: boolean | undefined;
@@ -37,9 +37,9 @@ export interface MutatorDocs<Args = unknown, Result = StandardSchemaV1 | undefin
 export interface Mutator<Tx = ClientBase, Context = UserContext, Types = MutatorTypes> extends MutatorDocs {
   /** Checks the args; undefined accepts all. */
   readonly validator: StandardSchemaV1 | undefined;
-  /** The mutator's function. Must be given args that the validator accepted: its output, unless `validates` is set. */
+  /** The mutator's function. Takes args that the validator accepted: its output, unless `validates` is set. */
   readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
-  /** Whether `run` validates the args itself, and takes them as they were sent. Default false. */
+  /** True if `run` validates the args itself, and takes them as they were sent. Default false. */
   readonly validates?: boolean | undefined;
   readonly [types]?: Types;
 }
@@ -68,7 +68,7 @@ export function mutatorFor<Context extends UserContext, Tx = ClientBase>(): Defi
     second?: Run | MutatorDocs,
     third?: MutatorDocs,
   ): Mutator<Tx, Context, never> => {
-    // A validator may be a function too (arktype's are), so the standard's own property tells them apart.
+    // A validator can be a function too, as in arktype, so the standard's own property distinguishes them.
     if ('~standard' in first) return { ...third, validator: first, run: second as Run };
     return { ...(second as MutatorDocs | undefined), validator: undefined, run: first };
   };
@@ -82,18 +82,16 @@ export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
   readonly [name: string]: Mutator<Tx, Context> | MutatorTree<Tx, Context>;
 }
 
-/**
- * The registry: every mutator by its name with dots. Names come from outside, so they are looked up only in this Map.
- */
+/** The registry: every mutator by its dotted name. Names come from clients, so they are looked up only in this Map. */
 export interface Mutators<Tx = ClientBase, Context = UserContext, Types = RegistryTypes>
   extends ReadonlyMap<string, Mutator<Tx, Context>> {
   readonly [types]?: Types;
 }
 
 /**
- * Collects an application's mutators. Keys may contain dots themselves: `{'list.create': …}`.
- * @throws SetupError that lists all names with an empty segment, all that are defined twice, and all entries that are
- * not mutators.
+ * Collects an application's mutators. Keys may contain dots: `{'list.create': …}`.
+ * @throws SetupError that lists all names with an empty segment, all duplicate names, and all entries that are not
+ * mutators.
  */
 export function defineMutators<Tree extends object, Tx = unknown, Context = unknown>(
   tree: Tree & MutatorTree<Tx, Context>,

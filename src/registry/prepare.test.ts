@@ -11,18 +11,18 @@ it.each([
   ['bare', [' a '], [' a ']],
   ['bare', undefined, undefined],
   ['note.add', ' a ', 'a'],
-])('%s is run with what its validator makes of %j', async (name, args, made) => {
-  const known = mutators();
-  expect(await prepare(known, name, args)).toEqual({ mutator: known.get(name), args: made });
+])('the mutator %s gets %j as its validator transforms it', async (name, args, transformed) => {
+  const registry = mutators();
+  expect(await prepare(registry, name, args)).toEqual({ mutator: registry.get(name), args: transformed });
 });
 
-it('a mutator that validates for itself is run with what came', async () => {
-  const known: Mutators = new Map([['own', { validator: trim, run, validates: true }]]);
-  expect((await prepare(known, 'own', ' a ')).args).toBe(' a ');
-  await expect(prepare(known, 'own', 5)).rejects.toThrow(InvalidArgsError);
+it('a mutator that validates its own args gets them unchanged', async () => {
+  const registry: Mutators = new Map([['own', { validator: trim, run, validates: true }]]);
+  expect((await prepare(registry, 'own', ' a ')).args).toBe(' a ');
+  await expect(prepare(registry, 'own', 5)).rejects.toThrow(InvalidArgsError);
 });
 
-it.each(['note', 'add', '__proto__', ''])('%j is nobody', async (name) => {
+it.each(['note', 'add', '__proto__', ''])('%j is not the name of a mutator', async (name) => {
   const refused = prepare(mutators(), name, undefined);
   await expect(refused).rejects.toThrow(UnknownMutatorError);
   await expect(refused).rejects.toMatchObject({ name: 'UnknownMutatorError', message: 'no mutator has this name' });

@@ -5,7 +5,7 @@ import { tooLargeArgs } from '../protocol/push.js';
 import { pathOf } from './issues.js';
 import type { Mutator, Mutators } from './mutators.js';
 
-/** There is no mutator of this name. */
+/** No mutator has this name. */
 export class UnknownMutatorError extends Error {
   override readonly name = 'UnknownMutatorError';
 
@@ -38,7 +38,7 @@ export async function prepare<Tx, Context>(
   return { mutator, args: mutator.validates ? args : valid };
 }
 
-/** The most issues that a message names: there may be many of them, each with a long path. */
+/** The maximum number of issues that a message names. There may be many, each with a long path. */
 const maxNamed = 10;
 
 /** A validator did not accept the args. The message lists the first issues and where they are. */

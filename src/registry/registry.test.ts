@@ -13,7 +13,7 @@ describe('a registry of Zero', () => {
     expect([...toMutators(zero).keys()]).toEqual(['a.b.c', 'd']);
   });
 
-  it('has mutators that take their args as they came, and validate them for themselves', async () => {
+  it('has mutators that get unvalidated args, and validate them themselves', async () => {
     const called = defineMutators({ d: defineMutator(z.number(), async ({ args }) => void calls.push(args)) });
     const calls: number[] = [];
     const mutator = toMutators(called).get('d')!;
@@ -27,13 +27,13 @@ describe('a registry of Zero', () => {
     expect([...toMutators(extended).keys()].sort()).toEqual(['a.b.c', 'a.x', 'd']);
   });
 
-  it('takes validators nested as it is, or under dot names', () => {
+  it('accepts validators that are nested alike or have dotted names', () => {
     const string = z.string();
     expect(toMutators(zero, { a: { b: { c: string } } }).get('a.b.c')?.validator).toBe(string);
     expect(toMutators(zero, { 'a.b.c': string, d: string }).get('d')?.validator).toBe(string);
   });
 
-  it('that has something else in it is refused', () => {
+  it('is rejected if it contains anything but mutators', () => {
     const run = async () => {};
     for (const f of [
       run,
@@ -61,7 +61,7 @@ describe('validators beside a registry', () => {
     });
   });
 
-  it('go with the mutators that have none', () => {
+  it('apply to mutators that have none', () => {
     const mutators = toMutators(registry, { bare: string });
     expect(mutators.get('bare')).toEqual({ ...registry.get('bare'), validator: string });
     expect(mutators.get('checked')).toBe(registry.get('checked'));
@@ -70,17 +70,17 @@ describe('validators beside a registry', () => {
   });
 
   it.each<[name: string, validators: unknown, message: string]>([
-    ['for a mutator that has one', { checked: string }, '"checked" already has its own validator'],
-    ['for no mutator', { missing: string }, 'the validator "missing" has no mutator.'],
-    ['that are none', { bare: 5 }, 'the validator "bare" is not a Standard Schema validator'],
+    ['for a mutator that has its own', { checked: string }, '"checked" already has its own validator'],
+    ['without a mutator', { missing: string }, 'the validator "missing" has no mutator.'],
+    ['that are numbers', { bare: 5 }, 'the validator "bare" is not a Standard Schema validator'],
     ['that are null', { bare: null }, 'the validator "bare" is not a Standard Schema validator'],
     ['that are functions', { bare: () => {} }, 'the validator "bare" is not a Standard Schema validator'],
     [
-      'with several faults',
+      'with several errors',
       { checked: string, missing: string },
       '"checked" already has its own validator; the validator "missing"',
     ],
-  ])('%s are refused', (_, validators, message) => {
+  ])('%s are rejected', (_, validators, message) => {
     expect(() => toMutators(registry, validators as Validators)).toThrow(SetupError);
     expect(() => toMutators(registry, validators as Validators)).toThrow(message);
   });

@@ -13,12 +13,11 @@ export interface ZeroRegistry {
 
 const zeroTag = 'MutatorRegistry';
 
-/** Mutators that can be served: what `defineMutators` returns, from this library or from Zero. */
+/** Mutators that can be served: the result of `defineMutators` from this library or from Zero. */
 export type Registry<Tx, Context> = Mutators<Tx, Context> | ZeroRegistry;
 
 /**
- * Validators by the mutators' names, for mutators that have none of their own. Nested like the mutators, or under names
- * with dots.
+ * Validators by mutator name, for mutators without one of their own. Nested like the mutators, or under dotted names.
  */
 export interface Validators {
   readonly [name: string]: StandardSchemaV1 | Validators;
@@ -38,12 +37,14 @@ export function toMutators<Tx, Context>(
   registry: Registry<Tx, Context>,
   validators: Validators = {},
 ): Mutators<Tx, Context> {
-  const known = collectLeaves(validators, isValidator, 'a Standard Schema validator');
-  const faults = known.faults.map((fault) => `the validator ${fault}`);
+  const validatorLeaves = collectLeaves(validators, isValidator, 'a Standard Schema validator');
+  const faults = validatorLeaves.faults.map((fault) => `the validator ${fault}`);
   const mutators = new Map<string, Mutator<Tx, Context>>(
-    isOwn(registry) ? registry : collectZero(registry).map(({ mutatorName, fn }) => [mutatorName, toMutator(fn)]),
+    isMutatorMap(registry)
+      ? registry
+      : collectZero(registry).map(({ mutatorName, fn }) => [mutatorName, toMutator(fn)]),
   );
-  for (const [name, validator] of known.leaves) {
+  for (const [name, validator] of validatorLeaves.leaves) {
     const mutator = mutators.get(name);
     if (mutator === undefined) faults.push(`the validator "${name}" has no mutator`);
     else if (mutator.validator !== undefined) faults.push(`"${name}" already has its own validator`);
@@ -53,13 +54,15 @@ export function toMutators<Tx, Context>(
   return mutators;
 }
 
-/** Whether a value is a registry. The compiler has not checked what a configuration file exports. */
+/** Returns true if a value is a registry. The compiler does not check the exports of a configuration file. */
 export function isRegistry(value: unknown): value is Registry<unknown, unknown> {
-  return typeof value === 'object' && value !== null && (isOwn(value) || ('~' in value && value['~'] === zeroTag));
+  return (
+    typeof value === 'object' && value !== null && (isMutatorMap(value) || ('~' in value && value['~'] === zeroTag))
+  );
 }
 
-/** Not by `instanceof`: a configuration file may run in its own realm, with a Map of its own. */
-function isOwn<Tx, Context>(registry: object): registry is Mutators<Tx, Context> {
+/** Does not use `instanceof`, because a configuration file may run in its own realm, with its own Map. */
+function isMutatorMap<Tx, Context>(registry: object): registry is Mutators<Tx, Context> {
   return Object.prototype.toString.call(registry) === '[object Map]';
 }
 
@@ -87,7 +90,7 @@ function isZeroMutator(node: unknown): node is ZeroMutator {
   );
 }
 
-/** Whether a value is a validator. Some validators are functions. */
+/** Returns true if a value is a validator. Some validators are functions. */
 function isValidator(node: unknown): node is StandardSchemaV1 {
   return (typeof node === 'object' || typeof node === 'function') && node !== null && '~standard' in node;
 }

@@ -7,36 +7,36 @@ class Answer {
   readonly rows = ['secret'];
 }
 
-describe('what a mutator returned, without a schema', () => {
+describe('a result without a schema', () => {
   it.each([
     [null, 'null'], [0, '0'], ['', '""'], [false, 'false'], [[1, { a: 2 }], '[1,{"a":2}]'], [{ a: undefined }, '{}'],
     [new Date(0), '"1970-01-01T00:00:00.000Z"'], [Object.create(null), '{}'],
-  ])('%j is answered as %s', async (result, text) => {
+  ])('of %j is encoded as %s', async (result, text) => {
     expect(await encodeResult({}, result)).toBe(text);
   }); // biome-ignore format: a row of values
 
   it.each([[undefined], [new Answer()], [new Map([['a', 1]])], [() => 1], [Symbol('s')]])(
-    '%s is not answered',
+    'of %s is not encoded',
     async (result) => {
       expect(await encodeResult({}, result)).toBeUndefined();
     },
   );
 
-  it('what JSON cannot say is an error', async () => {
+  it('that JSON cannot represent is an error', async () => {
     await expect(encodeResult({}, { n: 1n })).rejects.toThrow(TypeError);
   });
 });
 
-describe('with a schema', () => {
+describe('a result with a schema', () => {
   const result = z.object({ id: z.string(), at: z.date().transform((date) => date.getTime()) });
 
-  it('is answered as what the schema makes of it', async () => {
+  it('is encoded as its schema transforms it', async () => {
     const row = Object.assign(new Answer(), { id: 'a', at: new Date(5) });
     expect(await encodeResult({ result }, row)).toBe('{"id":"a","at":5}');
     expect(await encodeResult({ result: z.undefined() }, undefined)).toBeUndefined();
   });
 
-  it('is an error of the mutator’s where the schema refuses it', async () => {
+  it('is an error of the mutator if its schema rejects it', async () => {
     const refused = encodeResult({ result }, { id: 7 });
     await expect(refused).rejects.toThrow(UnexpectedResultError);
     await expect(refused).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describe('with a schema', () => {
     });
   });
 
-  it('fails as the schema itself fails', async () => {
+  it('fails with the error of its schema', async () => {
     const failing = z.string().transform(() => {
       throw new RangeError('of its own');
     });

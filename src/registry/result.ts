@@ -1,14 +1,14 @@
 import type { MutatorDocs } from './mutators.js';
 import { InvalidArgsError, validate } from './prepare.js';
 
-/** A mutator returned something that its `result` schema refuses. */
+/** A mutator returned a value that its `result` schema refuses. */
 export class UnexpectedResultError extends Error {
   override readonly name = 'UnexpectedResultError';
 }
 
 /**
- * The JSON text of what a mutator returned; undefined if JSON has no such value. With a schema, it is the schema's
- * output. Without one, instances of classes are left out: so an arrow function that happens to return a driver's result
+ * Returns the JSON text of a mutator's result; undefined if JSON has no such value. With a schema, encodes the schema's
+ * output. Without one, omits instances of classes, so that an arrow function that happens to return a driver's result
  * does not leak it.
  *
  * @throws UnexpectedResultError if the schema refuses the result; TypeError if JSON cannot express it

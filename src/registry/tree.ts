@@ -1,22 +1,22 @@
-/** The leaves of a tree. Names come from outside, so they are looked up only in a Map. */
+/** The leaves of a tree. Names come from clients, so they are looked up only in a Map. */
 export interface Leaves<Leaf> {
-  /** The leaves by their names with dots. */
+  /** The leaves by their dotted names. */
   readonly leaves: ReadonlyMap<string, Leaf>;
-  /** What is wrong with the tree, as phrases. */
+  /** The faults of the tree, as phrases. */
   readonly faults: readonly string[];
 }
 
 /**
- * Collects the leaves of a tree of plain objects. A leaf's name is made of the keys above it, joined by dots; keys may
- * contain dots themselves.
+ * Collects the leaves of a tree of plain objects. A leaf's name consists of the keys on its path, joined by dots. Keys
+ * may contain dots.
  *
- * @param isLeaf whether a value is a leaf
- * @param wanted what a value that is neither a leaf nor an object should have been, for the faults
+ * @param isLeaf returns true for a leaf
+ * @param expected describes a leaf, for faults about values that are neither leaves nor objects
  */
 export function collectLeaves<Leaf>(
   tree: object,
   isLeaf: (node: unknown) => node is Leaf,
-  wanted: string,
+  expected: string,
 ): Leaves<Leaf> {
   const leaves = new Map<string, Leaf>();
   const faults: string[] = [];
@@ -30,7 +30,7 @@ export function collectLeaves<Leaf>(
       } else if (typeof child === 'object' && child !== null) {
         collect(child, `${name}.`);
       } else {
-        faults.push(`"${name}" is not ${wanted}`);
+        faults.push(`"${name}" is not ${expected}`);
       }
     }
   };

@@ -1,23 +1,23 @@
-/** What the types of a registry say about its mutators: their names, and what each takes and returns. */
+/** The types of a registry's mutators: their names, args and results. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** The key that carries types. It exists at compile time only: no object has a property of this name. */
+/** The key that carries types. It exists only at compile time: no object has a property of this name. */
 export declare const types: unique symbol;
 
 /** The types of one mutator. */
 export interface MutatorTypes {
-  /** What a caller sends. */
+  /** The args that a caller sends. */
   readonly args: unknown;
   /** The validator's output. */
   readonly validArgs: unknown;
-  /** What a REST caller is sent; `unknown` if the mutator has no `result` schema. */
+  /** The result that a REST caller receives; `unknown` if the mutator has no `result` schema. */
   readonly result: unknown;
 }
 
 /** The types of a registry's mutators, by their names. */
 export type RegistryTypes = Readonly<Record<string, MutatorTypes>>;
 
-/** What a mutator's function may return: with a `result` schema, the schema's input. */
+/** The type that a mutator's function must return: with a `result` schema, the schema's input. */
 export type Returned<Result> = Result extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Result> | Promise<StandardSchemaV1.InferInput<Result>>
   : unknown;
@@ -29,7 +29,7 @@ export interface TypesOfSchemas<Validator, Result> extends MutatorTypes {
   readonly result: Result extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Result> : unknown;
 }
 
-/** The types of a tree's mutators, by their names with dots. */
+/** The types of a tree's mutators, by their dotted names. */
 export type TypesOfTree<Tree> = Merged<FunctionsOf<Tree>>;
 
 interface Leaf<Types> {
@@ -37,7 +37,7 @@ interface Leaf<Types> {
   readonly [types]?: Types;
 }
 
-/** A union of functions that each take the types of one mutator: an argument that suits all has the types of all. */
+/** A union of functions that each take the types of one mutator. Their common argument has the types of all. */
 type FunctionsOf<Tree, Prefix extends string = ''> = {
   [Key in keyof Tree & string]: Tree[Key] extends Leaf<infer Types>
     ? (types: { readonly [Name in `${Prefix}${Key}`]: Types }) => void
@@ -56,11 +56,11 @@ type Part<Registry, Of extends keyof MutatorTypes> = {
     : never;
 };
 
-/** The types of what callers send, by the mutators' names: `ArgsOf<typeof mutators>['todo.create']`. */
+/** The types of the args that callers send, by mutator name: `ArgsOf<typeof mutators>['todo.create']`. */
 export type ArgsOf<Registry> = Part<Registry, 'args'>;
 
-/** The types of the validators' outputs, by the mutators' names. */
+/** The types of the validators' outputs, by mutator name. */
 export type ValidArgsOf<Registry> = Part<Registry, 'validArgs'>;
 
-/** The types of what REST callers are sent, by the mutators' names; `unknown` without a `result` schema. */
+/** The types of the results that REST callers receive, by mutator name; `unknown` without a `result` schema. */
 export type ResultsOf<Registry> = Part<Registry, 'result'>;

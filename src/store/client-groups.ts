@@ -3,7 +3,7 @@ import type { Database, Statement } from '../db/database.js';
 /** The table ID in the change log under which a trigger records that a client group's mutation was applied. */
 export const mutationsID = 0;
 
-/** What pushes have recorded about a client. */
+/** A client's record, as pushes write it. */
 export interface ClientRecord {
   readonly clientGroupID: string;
   readonly lastMutationID: number;
@@ -16,11 +16,11 @@ export interface MutationRef {
   readonly mutationID: number;
 }
 
-/** What is on record about a client group when a push arrives. */
-export interface GroupRecord {
+/** The records that a push needs of its client group. */
+export interface PushGroupRecord {
   /** The user to whom the client group belongs; null if the group is unknown. */
   readonly owner: string | null;
-  /** The requested clients that are known, by ID, whatever group they are in. */
+  /** The requested clients that exist, by ID, whatever their group. */
   readonly clients: Map<string, ClientRecord>;
 }
 
@@ -29,7 +29,7 @@ export async function readGroup(
   db: Database,
   clientGroupID: string,
   clientIDs: readonly string[],
-): Promise<GroupRecord> {
+): Promise<PushGroupRecord> {
   const [row] = await db.query<{ owner: string | null; clients: [string, string, number][] | null }>({
     name: 'tidemark_read_group',
     text: `
@@ -57,15 +57,15 @@ export async function registerGroup(db: Database, clientGroupID: string, userID:
   });
 }
 
-/** The row of `claimMutation`. */
+/** The row that `claimMutation` yields. */
 export interface ClaimRow {
   /** False if the client is not waiting for this mutation, or its client group does not belong to the user. */
   readonly claimed: boolean;
 }
 
 /**
- * Claims a mutation for the transaction that runs this. From then on, the row of the mutation's client says that the
- * mutation is applied, and the row stays locked until the commit.
+ * Claims a mutation for the transaction that runs this. The row of the mutation's client then records the mutation as
+ * applied, and stays locked until the commit.
  */
 export function claimMutation({ clientGroupID, clientID, mutationID }: MutationRef, userID: string): Statement {
   return {
@@ -75,10 +75,10 @@ export function claimMutation({ clientGroupID, clientID, mutationID }: MutationR
 }
 
 /**
- * Records that the mutations up to `lastMutationID` are applied, too, by the transaction that has claimed `mutation`.
- * Returns no row if that transaction is not the one that runs this.
+ * Also records the mutations up to `lastMutationID` as applied, in the transaction that has claimed the given mutation.
+ * Yields no row in any other transaction.
  */
-export function claimFurther({ clientID, mutationID }: MutationRef, lastMutationID: number): Statement {
+export function extendClaim({ clientID, mutationID }: MutationRef, lastMutationID: number): Statement {
   return {
     text: `
       update tidemark.client set last_mutation_id = $3
@@ -88,5 +88,5 @@ export function claimFurther({ clientID, mutationID }: MutationRef, lastMutation
   };
 }
 
-/** Whether the database has a constraint that is checked at the end of a transaction. Returns a row if it has. */
-export const findDeferred: Statement = { text: 'select from pg_constraint where condeferred limit 1' };
+/** Yields a row if the database has a constraint that is checked at the end of a transaction. */
+export const findDeferredConstraint: Statement = { text: 'select from pg_constraint where condeferred limit 1' };

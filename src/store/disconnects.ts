@@ -1,15 +1,15 @@
-/** Disconnected users, in the change log: every server ends their streams and waiting reads. */
+/** Disconnected users in the change log. Every server ends their streams and waiting reads. */
 import type { Database } from '../db/database.js';
 import { isOfPrivileges, isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 
-/** The table ID in the change log under which `tidemark.disconnect` records a user. */
+/** The table ID under which `tidemark.disconnect` records a user in the change log. */
 export const disconnectsID = -1;
 
 /**
  * Records that a user is disconnected.
- * @throws SetupError if the schema is too old, or the server's role may not do it
+ * @throws SetupError if the schema is too old, or the server's role lacks the privilege
  */
 export async function recordDisconnect(db: Database, userID: string): Promise<void> {
   try {
@@ -30,7 +30,7 @@ export async function recordDisconnect(db: Database, userID: string): Promise<vo
   }
 }
 
-/** The users who have been disconnected since a snapshot. */
+/** Returns the users who have been disconnected since a snapshot. */
 export async function readDisconnected(query: Database['query'], since: Snapshot): Promise<Set<string>> {
   const { lows, highs } = unseenRanges(since);
   const rows = await query<{ userID: string }>({

@@ -1,7 +1,7 @@
-/** What a report says of the database's timelines. Pure. */
+/** Reads the database's timelines from an observation. Pure. */
 import type { History } from '../protocol/history.js';
 
-/** What `tidemark.history` returns. Positions are in bytes. */
+/** The result of `tidemark.history`. WAL positions are in bytes. */
 export interface HistoryLine {
   readonly timelines: readonly (readonly [id: string, since: string | null])[];
   readonly current: string | null;

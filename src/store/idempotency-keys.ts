@@ -1,4 +1,4 @@
-/** The answers to calls with an Idempotency-Key, each kept by the call's own transaction. */
+/** The answers to calls with an Idempotency-Key, each stored by the call's own transaction. */
 import type { Statement } from '../db/database.js';
 
 /** Runs a statement in an open transaction, and returns its rows. */
@@ -10,8 +10,8 @@ export interface KeyRef {
   readonly key: string;
 }
 
-/** What is kept under an idempotency key. */
-export interface KeptAnswer {
+/** An answer stored under an idempotency key. */
+export interface StoredAnswer {
   /** Identifies what was called, and with which args. */
   readonly fingerprint: string;
   readonly answer: string;
@@ -20,16 +20,16 @@ export interface KeptAnswer {
 const pruneSql = `
   delete from tidemark.idempotency_key where created_at <= now() - make_interval(secs => $1::float8)`;
 
-/** The row of `claimKey`. */
+/** The row that `claimKey` yields. */
 export interface KeyRow {
   /** False if another transaction has locked the key: that call is still running. */
   readonly locked: boolean;
-  /** What is kept under the key; null if there is nothing, or it is older than the retention. */
+  /** The stored answer's fingerprint; null if there is no answer, or it is older than the retention. */
   readonly fingerprint: string | null;
   readonly answer: string | null;
 }
 
-/** Locks a key until the end of the transaction that runs this, and reads the answer kept under it. */
+/** Locks a key until the end of the transaction that runs this, and reads the answer stored under it. */
 export function claimKey({ userID, key }: KeyRef, retentionSeconds: number): Statement {
   return {
     text: 'select locked, fingerprint, answer from tidemark.claim_key($1, $2, $3)',
@@ -37,9 +37,9 @@ export function claimKey({ userID, key }: KeyRef, retentionSeconds: number): Sta
   };
 }
 
-/** Keeps an answer under a key that this transaction has locked, replacing any that is older than the retention. */
-export function keepAnswer({ userID, key }: KeyRef, { fingerprint, answer }: KeptAnswer): Statement {
-  return { text: 'select tidemark.keep_answer($1, $2, $3, $4)', values: [userID, key, fingerprint, answer] };
+/** Stores an answer under a key that this transaction has locked, and replaces an answer older than the retention. */
+export function storeAnswer({ userID, key }: KeyRef, { fingerprint, answer }: StoredAnswer): Statement {
+  return { text: 'select tidemark.store_answer($1, $2, $3, $4)', values: [userID, key, fingerprint, answer] };
 }
 
 /** Deletes the answers that are older than the retention. */

@@ -1,17 +1,17 @@
-/** How much has changed, and how much there is: what tells whether a delta or a reset is cheaper. */
+/** The number of changed keys, and the size of views. Both decide whether a delta or a reset is cheaper. */
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
-import type { BoundView } from '../view/client-views.js';
+import type { ResolvedView } from '../view/client-views.js';
 import { render } from '../view/parse/template.js';
 import type { SyncedTable } from './patches/states.js';
 
 export interface ChangedKeys {
   readonly count: number;
-  /** There are no more log rows than have been read. */
+  /** False if there are more log rows than have been read. */
   readonly isWhole: boolean;
 }
 
-/** Counts the keys that have changed in the tables since the snapshot, in so many log rows. */
+/** Counts the keys that have changed in the tables since the snapshot, in at most `logRows` log rows. */
 export async function countChangedKeys(
   query: Database['query'],
   tables: readonly SyncedTable[],
@@ -26,14 +26,14 @@ export async function countChangedKeys(
   return { count: row!.keys, isWhole: row!.changes < logRows };
 }
 
-/** A limit for all views together. */
+/** A size of all views together, or a limit for it. */
 export interface ViewSize {
-  /** What it takes to read all rows, as Postgres estimates it, in its units. */
+  /** The cost of reading all rows, as Postgres estimates it, in its units. */
   readonly cost: number;
   readonly rows: number;
 }
 
-/** The size of views as they are now, found out as far as somebody asks. */
+/** The current size of views, determined only as far as requested. */
 export class ViewSizes {
   readonly #query: Database['query'];
   readonly #rowsSql: string;
@@ -41,14 +41,14 @@ export class ViewSizes {
   /** The rows counted so far. There are more if not `isWhole`. */
   #counted = { rows: 0, isWhole: false };
 
-  constructor(query: Database['query'], views: readonly BoundView[]) {
+  constructor(query: Database['query'], views: readonly ResolvedView[]) {
     this.#query = query;
     this.#rowsSql = views
       .map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`)
       .join('\nunion all\n');
   }
 
-  /** The size, if it is within a limit. Rows are counted only if reading them takes no more than the limit's cost. */
+  /** Returns the size if it is within a limit. Counts rows only if reading them costs no more than the limit's cost. */
   async within(limit: ViewSize): Promise<ViewSize | undefined> {
     this.#cost ??= await this.#estimateCost();
     if (this.#cost > limit.cost) return undefined;

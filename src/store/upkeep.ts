@@ -1,11 +1,11 @@
-/** What a server does in the background, so that the records in the database do not grow forever. */
+/** Background work of a server that keeps its records in the database from growing forever. */
 import type { Database } from '../db/database.js';
 import { describeError, type Logger } from '../log.js';
 import { repeat } from '../repeat.js';
-import type { Journal } from './journal.js';
-import { recordEmptied } from './layouts/emptied.js';
+import type { AuditLog } from './audit-log.js';
 import { pruneRefusals } from './refusals.js';
 import { heldBackSeconds, prune } from './retention.js';
+import { recordEmptyPartitions } from './row-formats/empty-partitions.js';
 import { forgetGroups, type SeenGroups } from './seen-groups.js';
 
 /** The options of `Upkeep`. */
@@ -13,29 +13,29 @@ export interface UpkeepOptions {
   readonly db: Database;
   readonly log: Logger;
   /** The client groups that pull and push on this server. */
-  readonly seen: SeenGroups;
-  readonly journal: Journal;
-  /** How long, and how much of, the change log is kept. */
+  readonly seenGroups: SeenGroups;
+  readonly auditLog: AuditLog;
+  /** The retention of the change log, by age and by size. */
   readonly retentionSeconds: number;
   readonly retentionBytes: number;
-  /** How long a client group is kept that is not heard of, in seconds. */
+  /** How long an inactive client group is kept, in seconds. */
   readonly clientRetentionSeconds: number;
 }
 
-/** How the upkeep goes. */
+/** The state of the upkeep. */
 export interface UpkeepState {
-  /** Whether it failed the last time. */
+  /** True if the last run failed. */
   readonly isFailing: boolean;
-  /** For how long a transaction had been open that keeps changes from being deleted, as of the last time. */
+  /** How long a transaction had kept changes from being deleted, as of the last run. */
   readonly heldSeconds: number;
 }
 
-const everyMs = 60_000;
+const intervalMs = 60_000;
 
-/** On a standby there is nothing to do: it follows its primary in this too. */
+/** A standby needs no upkeep, because it replays its primary's. */
 const isStandby = 'select pg_is_in_recovery() as "isStandby"';
 
-/** Deletes old changes, entries of the journal and refusals, forgets old clients, and records empty partitions. */
+/** Deletes old changes, audit log entries and refusals, forgets old clients, and records empty partitions. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #state: UpkeepState = { isFailing: false, heldSeconds: 0 };
@@ -49,13 +49,13 @@ export class Upkeep {
   }
 
   /**
-   * Does it once a minute.
-   * @returns a function that ends this
+   * Runs the upkeep once a minute.
+   * @returns a function that stops it
    */
   start(): () => void {
     return repeat(
       () => this.run(),
-      everyMs,
+      intervalMs,
       (error) => {
         this.#options.log.warn(
           { error: describeError(error) },
@@ -66,7 +66,7 @@ export class Upkeep {
   }
 
   /**
-   * Does it now.
+   * Runs the upkeep now.
    * @throws the database's error
    */
   async run(): Promise<void> {
@@ -80,14 +80,14 @@ export class Upkeep {
   }
 
   async #work(): Promise<void> {
-    const { db, seen, journal, ...retention } = this.#options;
+    const { db, seenGroups, auditLog, ...retention } = this.#options;
     const [row] = await db.query<{ isStandby: boolean }>({ text: isStandby });
     if (row!.isStandby) return;
     await prune(db, retention.retentionSeconds, retention.retentionBytes);
-    await seen.write(db);
+    await seenGroups.write(db);
     await forgetGroups(db, retention.clientRetentionSeconds);
-    await journal.prune(db);
+    await auditLog.prune(db);
     await pruneRefusals(db);
-    await recordEmptied(db);
+    await recordEmptyPartitions(db);
   }
 }

@@ -14,10 +14,10 @@ import type { IfOneCopy, OneCopy } from './one-copy.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';
 
-/** The rows of a view, which must be objects: collections hold nothing else. */
+/** The type of a view's rows. They must be objects, because collections hold only objects. */
 export type RowObject<Row> = unknown extends Row ? object : Row extends object ? Row : never;
 
-/** What `tidemarkCollectionOptions` takes: besides its own options, those that all collections of TanStack DB have. */
+/** The options of `tidemarkCollectionOptions`: its own, and those of all collections of TanStack DB. */
 export interface TidemarkCollectionConfig<
   Mutators,
   Views extends AnyViews,
@@ -30,34 +30,34 @@ export interface TidemarkCollectionConfig<
   readonly client: Client<Mutators, Views>;
   /** The name of the view. */
   readonly view: Name;
-  /** The key of a row, as `client.view(name).get` takes it. */
+  /** Returns the key of a row, as `client.view(name).get` takes it. */
   readonly getKey: (row: Row) => Key;
-  /** Called with what `collection.insert` has inserted. Returns what mutators of the client that do it return. */
+  /** Called after `collection.insert`. It should insert the rows through mutators, and return their promise. */
   readonly onInsert?: (params: InsertMutationFnParams<Row, string>) => Promise<unknown>;
-  /** Called with what `collection.update` has changed. Returns what mutators of the client that do it return. */
+  /** Called after `collection.update`. It should update the rows through mutators, and return their promise. */
   readonly onUpdate?: (params: UpdateMutationFnParams<Row, string>) => Promise<unknown>;
-  /** Called with what `collection.delete` has deleted. Returns what mutators of the client that do it return. */
+  /** Called after `collection.delete`. It should delete the rows through mutators, and return their promise. */
   readonly onDelete?: (params: DeleteMutationFnParams<Row, string>) => Promise<unknown>;
 }
 
-/** What `createCollection` of TanStack DB takes. The keys of the rows are text. */
+/** The argument of `createCollection` of TanStack DB. The keys of the rows are strings. */
 export type TidemarkCollectionOptions<Row extends object> = CollectionConfig<Row, string> & {
   readonly schema?: never;
 } & NonSingleResult;
 
 /**
- * Options for `createCollection` of TanStack DB: the rows of a view of a client. What the handlers do is kept by the
- * client, which shows its effect until the server has had the last word; so a handler is done when its mutators are,
- * before anything is sent. Of rows with such effects, `$synced` is false.
+ * Returns options for `createCollection` of TanStack DB: the collection has the rows of a client's view. The client
+ * stores the mutations of the handlers and shows their effects until the server's result replaces them. So a handler is
+ * done when its mutators are, before the client sends anything. Rows with such effects have `$synced: false`.
  */
 export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   config: TidemarkCollectionConfig<Mutators, Views, Name> & OneCopy,
 ): IfOneCopy<TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>>> {
   type Row = RowObject<RowOf<Views[Name]>>;
-  const { client, view, getKey: keyOf, onInsert, onUpdate, onDelete, ...others } = config;
+  const { client, view, getKey: keyOf, onInsert, onUpdate, onDelete, ...baseConfig } = config;
   const getKey = (row: Row) => keyText(keyOf(row));
   return {
-    ...others,
+    ...baseConfig,
     getKey,
     sync: syncView(client, view, getKey),
     ...(onInsert && { onInsert: handler(onInsert) }),
@@ -70,7 +70,7 @@ interface Changes {
   readonly transaction: { readonly mutations: readonly { original: object; modified: object }[] };
 }
 
-/** A handler as a collection takes it. It sees rows as they are in the view. */
+/** Wraps a handler for a collection, so that the handler receives rows as they are in the view. */
 function handler<Params extends Changes>(run: (params: Params) => Promise<unknown>): (params: Params) => Promise<void> {
   return async (params) => {
     for (const mutation of params.transaction.mutations) {

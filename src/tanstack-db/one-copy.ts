@@ -1,8 +1,8 @@
-// biome-ignore-all lint/suspicious/noTsIgnore: where a package is installed, an expected error would be one
+// biome-ignore-all lint/suspicious/noTsIgnore: where a package is installed, ts-expect-error would be an error
 /**
- * Packages of TanStack DB for frameworks bring a version of `@tanstack/db` of their own. If the application has installed
- * another one, npm keeps both, and their types do not fit. The compiler's message about that is hundreds of lines long,
- * so the types here look for it first. A package that is not installed counts as one that fits.
+ * TanStack DB's packages for frameworks depend on their own version of `@tanstack/db`. If the application has installed
+ * another one, npm keeps both, and their types are incompatible. The compiler's message about that is hundreds of lines
+ * long, so these types detect it first. A package that is not installed counts as compatible.
  */
 
 /** @ts-ignore It may not be installed. */
@@ -17,26 +17,32 @@ import type { CollectionImpl as OfSvelte } from '@tanstack/svelte-db';
 /** @ts-ignore It may not be installed. */
 import type { CollectionImpl as OfVue } from '@tanstack/vue-db';
 
-/** The name of its only field says what to do: the compiler prints it. */
+/** The compiler prints the name of the only field, which says what to do. */
 export interface TwoCopiesOfTanStackDB {
   readonly 'There are two copies of @tanstack/db, which `npm ls @tanstack/db` lists. Uninstall all packages of TanStack DB, then install the one for your framework alone, such as @tanstack/react-db, and import from there': never;
 }
 
-/** As left by `npm uninstall @tanstack/db`, which does not move the other copy. */
+/** The state after `npm uninstall @tanstack/db`, which does not move the other copy. */
 export interface NoCopyOfTanStackDB {
   readonly 'Tidemark finds no copy of @tanstack/db. Uninstall all packages of TanStack DB, then install the one for your framework again, such as @tanstack/react-db': never;
 }
 
-/** Any if it is not found. */
-type Own = CollectionImpl;
+/** `any` if `@tanstack/db` is not found. */
+type CoreCollection = CollectionImpl;
 
-/** Demands nothing if there is one copy of `@tanstack/db`, and otherwise what no config has. */
-export type OneCopy = [0] extends [1 & Own]
+/** Requires nothing if there is one copy of `@tanstack/db`, and otherwise a field that no config has. */
+export type OneCopy = [0] extends [1 & CoreCollection]
   ? NoCopyOfTanStackDB
-  : [Own, Own, Own, Own, Own] extends [OfAngular, OfReact, OfSolid, OfSvelte, OfVue]
+  : [CoreCollection, CoreCollection, CoreCollection, CoreCollection, CoreCollection] extends [
+        OfAngular,
+        OfReact,
+        OfSolid,
+        OfSvelte,
+        OfVue,
+      ]
     ? unknown
     : TwoCopiesOfTanStackDB;
 
-/** The result; without one copy anything, so that the compiler complains of that first, and of little else. */
+/** The result; `any` unless there is exactly one copy, so that the compiler reports that and little else. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type IfOneCopy<Result> = unknown extends OneCopy ? Result : any;

@@ -5,7 +5,7 @@ import type { RowChange } from '../client/rows/view.js';
 import type { AnyViews } from '../client/types.js';
 import { withMark } from './unconfirmed-mark.js';
 
-/** Brings the rows of a view into a collection, and everything that happens to them. */
+/** Copies the rows of a view into a collection, and then every change to them. */
 export function syncView<Mutators, Views extends AnyViews, Row extends object>(
   client: Client<Mutators, Views>,
   name: keyof Views & string,
@@ -17,11 +17,11 @@ export function syncView<Mutators, Views extends AnyViews, Row extends object>(
       const view = client.view(name);
       const rows = new Map<string, Row>();
       const unconfirmed = view.observeUnconfirmed();
-      let marked = unconfirmed.get();
+      let unconfirmedKeys = unconfirmed.get();
 
       const put = (key: string, row: Row) =>
-        // With whole rows, an update of a row that is not there is an insert.
-        write({ type: 'update', value: marked.has(key) ? withMark(row) : row });
+        // With `rowUpdateMode: 'full'`, an update of a missing row is an insert.
+        write({ type: 'update', value: unconfirmedKeys.has(key) ? withMark(row) : row });
 
       const apply = (changes: readonly RowChange<Row>[]) => {
         const wrong = changes.find(({ key, row }) => row !== undefined && getKey(row) !== key);
@@ -41,8 +41,10 @@ export function syncView<Mutators, Views extends AnyViews, Row extends object>(
       };
 
       const mark = (keys: ReadonlySet<string>) => {
-        const changed = [...marked].filter((key) => !keys.has(key)).concat([...keys].filter((key) => !marked.has(key)));
-        marked = keys;
+        const changed = [...unconfirmedKeys]
+          .filter((key) => !keys.has(key))
+          .concat([...keys].filter((key) => !unconfirmedKeys.has(key)));
+        unconfirmedKeys = keys;
         begin();
         for (const key of changed) {
           const row = rows.get(key);
@@ -65,10 +67,10 @@ export function syncView<Mutators, Views extends AnyViews, Row extends object>(
   };
 }
 
-function wrongKey(view: string, found: string, key: string): ClientError {
+function wrongKey(view: string, actualKey: string, key: string): ClientError {
   const todo = 'let it return the fields of the row that the view’s option `key` names: several as an array';
   return new ClientError(
     'wrong-key',
-    `getKey of the collection of "${view}" says "${found}" of the row "${key}". What to do: ${todo}.`,
+    `getKey of the collection of "${view}" says "${actualKey}" of the row "${key}". What to do: ${todo}.`,
   );
 }

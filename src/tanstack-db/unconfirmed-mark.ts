@@ -1,6 +1,6 @@
 /**
- * A row that has effects which the server has not confirmed says so in the field from which TanStack DB takes `$synced`
- * and `$hasPendingWrites`. It would otherwise take them from its own transactions, which end earlier.
+ * Marks rows with unconfirmed effects, in the field from which TanStack DB takes `$synced` and `$hasPendingWrites`.
+ * Otherwise, TanStack DB derives both from its own transactions, which end earlier.
  */
 const mark = { $synced: false };
 

@@ -1,13 +1,13 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How often the event loop is looked at, in milliseconds. */
+/** The interval at which the event loop is sampled, in milliseconds. */
 const resolution = 10;
 
-/** For how long the event loop was held up. */
+/** Measures how long the event loop was blocked. */
 export class EventLoopLag {
   readonly #eventLoop: IntervalHistogram = monitorEventLoopDelay({ resolution });
 
-  /** The longest time since this was last called, in seconds. Watching takes time, so it begins with the first call. */
+  /** Returns the longest delay since the last call, in seconds. The first call starts monitoring, which has a cost. */
   read(): number {
     this.#eventLoop.enable();
     const { max } = this.#eventLoop;

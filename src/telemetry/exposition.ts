@@ -1,38 +1,38 @@
-/** What is told to Prometheus, also by several processes together. */
+/** Formats metrics for Prometheus, including those of several processes as one. */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 
-/** Measurements in the format of Prometheus. */
+/** Metrics in Prometheus's format. */
 export interface Exposition {
   readonly text: string;
   readonly contentType: string;
 }
 
-/** What a process has measured: metrics with their values, as JSON. */
+/** The measurements of a process: metrics with their values, as JSON. */
 export type Measurements = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** All of it as one server's, for Prometheus. Counters and distributions are added up. */
-export async function exposeTogether(all: readonly Measurements[]): Promise<Exposition> {
-  const together = aggregated(all);
-  return { text: await together.metrics(), contentType: together.contentType };
+/** Combines the measurements of several processes for Prometheus. Adds up counters and distributions. */
+export async function aggregateExposition(all: readonly Measurements[]): Promise<Exposition> {
+  const registry = aggregate(all);
+  return { text: await registry.metrics(), contentType: registry.contentType };
 }
 
 /**
- * What must go on counting when processes have ended: Prometheus takes a counter that falls for one that has begun anew.
- * Of a gauge, nothing remains.
+ * Returns the measurements to retain when processes have ended: Prometheus takes a counter that falls for one that was
+ * reset. Retains nothing of gauges.
  */
-export async function remainsOf(all: readonly Measurements[]): Promise<Measurements> {
+export async function retainedCounters(all: readonly Measurements[]): Promise<Measurements> {
   const counting = all.map((measurements) => measurements.filter(({ type }) => counts.has(String(type))));
-  return aggregated(counting).getMetricsAsJSON();
+  return aggregate(counting).getMetricsAsJSON();
 }
 
 const counts: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
-/** prom-client leaves it out. That of the youngest process tells an alert that one starts again and again. */
+/** prom-client omits this metric. The youngest process's start time lets an alert detect repeated restarts. */
 const startTime = 'process_start_time_seconds';
 
-function aggregated(all: readonly Measurements[]): Registry {
-  const told = all.map((one) =>
+function aggregate(all: readonly Measurements[]): Registry {
+  const withAggregators = all.map((one) =>
     one.map((metric) => (metric.name === startTime ? { ...metric, aggregator: 'max' as const } : metric)),
   );
-  return AggregatorRegistry.aggregate(told);
+  return AggregatorRegistry.aggregate(withAggregators);
 }

@@ -1,14 +1,14 @@
-/** What is measured: the instruments, by their OpenTelemetry names. Prometheus's names are made from these. */
+/** The instruments, by their OpenTelemetry names, from which Prometheus's names are derived. */
 
-/** What an instrument says about its values. */
+/** The properties of an instrument. */
 export interface Instrument {
-  /** In UCUM, as OpenTelemetry has it. */
+  /** In UCUM, as in OpenTelemetry. */
   readonly unit: 's' | 'By' | '1';
   readonly description: string;
-  /** The names of what tells its series apart. */
+  /** The names of the attributes that distinguish its series. */
   readonly attributes?: readonly string[] | undefined;
-  /** What the value of several processes is. Default: their sum. */
-  readonly ofSeveral?: 'max' | undefined;
+  /** How to aggregate the values of several processes. Default: their sum. */
+  readonly aggregation?: 'max' | undefined;
 }
 
 /** A distribution. */
@@ -37,11 +37,11 @@ export type GaugeName =
   | 'tidemark.poke.streams'
   | 'tidemark.connections'
   | 'tidemark.connections.pending'
-  | 'tidemark.gate.running'
-  | 'tidemark.gate.waiting'
-  | 'tidemark.body.held'
-  | 'tidemark.spool.held'
-  | 'tidemark.audit.differences'
+  | 'tidemark.semaphore.running'
+  | 'tidemark.semaphore.waiting'
+  | 'tidemark.body.memory'
+  | 'tidemark.spool.size'
+  | 'tidemark.consistency.differences'
   | 'tidemark.change_log.size'
   | 'tidemark.change_log.rows'
   | 'tidemark.change_log.reach'
@@ -90,7 +90,7 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
   },
   'tidemark.poke.delay': {
     unit: 's',
-    description: 'Time from the end of a push or call on this server until the listeners it concerns were poked.',
+    description: 'Time from the end of a push or call on this server until the subscribers it concerns were poked.',
     buckets: seconds,
   },
 };
@@ -113,7 +113,7 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
   'tidemark.poke.lag': {
     unit: 's',
     description: 'Time since the change log was last read for pokes.',
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.poke.streams': {
     unit: '1',
@@ -125,37 +125,37 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
     attributes: ['state'],
   },
   'tidemark.connections.pending': { unit: '1', description: 'Statements that wait for a connection.' },
-  'tidemark.gate.running': {
+  'tidemark.semaphore.running': {
     unit: '1',
-    description: 'Work that has a place behind a gate.',
-    attributes: ['gate'],
+    description: 'Work that holds a permit of a semaphore.',
+    attributes: ['semaphore'],
   },
-  'tidemark.gate.waiting': {
+  'tidemark.semaphore.waiting': {
     unit: '1',
-    description: 'Work that waits for a place at a gate.',
-    attributes: ['gate'],
+    description: 'Work that waits for a permit of a semaphore.',
+    attributes: ['semaphore'],
   },
-  'tidemark.body.held': { unit: 'By', description: 'Request bodies in memory.' },
-  'tidemark.spool.held': { unit: 'By', description: 'Bytes in temporary files, for slow clients.' },
-  'tidemark.audit.differences': {
+  'tidemark.body.memory': { unit: 'By', description: 'Request bodies in memory.' },
+  'tidemark.spool.size': { unit: 'By', description: 'Bytes in temporary files, for slow clients.' },
+  'tidemark.consistency.differences': {
     unit: '1',
-    description: 'Client views that did not hold what they should.',
+    description: 'Client views that differed from the database.',
   },
-  'tidemark.change_log.size': { unit: 'By', description: 'Size of the change log on disk.', ofSeveral: 'max' },
+  'tidemark.change_log.size': { unit: 'By', description: 'Size of the change log on disk.', aggregation: 'max' },
   'tidemark.change_log.rows': {
     unit: '1',
     description: 'Rows in the change log, as Postgres estimates.',
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.change_log.reach': {
     unit: 's',
     description: 'How far back the change log reaches: an older cookie is reset.',
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.change_log.held_back': {
     unit: 's',
     description: 'Time for which the oldest open transaction has kept old rows from being deleted.',
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.tenants': {
     unit: '1',
@@ -166,25 +166,25 @@ export const gauges: Readonly<Record<GaugeName, Instrument>> = {
     unit: '1',
     description: 'Whether a standby is read from.',
     attributes: ['standby'],
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.standby.lag': {
     unit: 's',
     description: 'Time for which a standby has not shown everything.',
     attributes: ['standby'],
-    ofSeveral: 'max',
+    aggregation: 'max',
   },
   'tidemark.event_loop.lag': {
     unit: 's',
-    description: 'Longest time for which the event loop was held up since the last reading.',
-    ofSeveral: 'max',
+    description: 'Longest time for which the event loop was blocked since the last reading.',
+    aggregation: 'max',
   },
 };
 
 const suffixes = { s: '_seconds', By: '_bytes', 1: '' };
 
 /**
- * The name in Prometheus, as its conventions and OpenTelemetry's rules have it, without the suffix of a counter.
+ * Returns the name in Prometheus, by its conventions and OpenTelemetry's rules, without the suffix of a counter.
  * @see https://prometheus.io/docs/practices/naming/
  */
 export function prometheusName(name: string, { unit }: Instrument): string {

@@ -1,4 +1,4 @@
-/** OpenTelemetry, if the application has it. What becomes of spans and metrics is decided by the application's SDK. */
+/** OpenTelemetry, if the application has it. The application's SDK decides what happens to spans and metrics. */
 import type {
   BatchObservableResult,
   Meter,
@@ -8,7 +8,7 @@ import type {
   Tracer,
 } from '@opentelemetry/api';
 import { type CounterName, counters, gauges, type HistogramName, histograms } from './instruments.js';
-import type { Attributes, Reading, Recorder } from './recorder.js';
+import type { Attributes, GaugeValue, Recorder } from './recorder.js';
 
 type API = typeof import('@opentelemetry/api');
 
@@ -22,7 +22,7 @@ export async function loadOpenTelemetry(): Promise<OpenTelemetry | undefined> {
   }
 }
 
-/** As Node says it, and what bundlers put into the place of what they have not found: Vite's has no code. */
+/** Recognizes Node's error, and those that bundlers insert for a module that they cannot find. Vite's has no code. */
 function isMissing({ code, message }: Error & { readonly code?: unknown }): boolean {
   return /^(ERR_)?MODULE_NOT_FOUND$/.test(String(code)) || /^Could not resolve "/.test(message);
 }
@@ -50,7 +50,7 @@ export class OpenTelemetry implements Recorder {
     }
   }
 
-  /** Whether the application has an SDK that makes spans. Only such spans have valid IDs. */
+  /** True if the application has an SDK that creates spans. Only its spans have valid IDs. */
   get isTracing(): boolean {
     return this.#api.isSpanContextValid(this.#tracer.startSpan('probe').spanContext());
   }
@@ -59,8 +59,8 @@ export class OpenTelemetry implements Recorder {
     this.#recorders.get(name)!(value, attributes);
   }
 
-  /** Has the SDK ask for the values of the gauges. Returns a function that ends this. */
-  observe(read: () => Promise<readonly Reading[]>): () => void {
+  /** Registers the gauges, whose values the SDK then requests. Returns a function that unregisters them. */
+  observe(read: () => Promise<readonly GaugeValue[]>): () => void {
     const observables = new Map(
       Object.entries(gauges).map(([name, { unit, description }]) => [
         name,
@@ -74,7 +74,7 @@ export class OpenTelemetry implements Recorder {
     return () => this.#meter.removeBatchObservableCallback(onRead, [...observables.values()]);
   }
 
-  /** Does work in a span, which it can add attributes to. */
+  /** Runs work in a span, to which the work can add attributes. */
   async span<T>(
     name: string,
     kind: keyof typeof SpanKind,
@@ -86,7 +86,7 @@ export class OpenTelemetry implements Recorder {
       try {
         return await work(span);
       } catch (error) {
-        // Not its message, which may quote a row.
+        // Leaves out the message, which may quote a row.
         span.setAttribute('error.type', typeOf(error)).setStatus({ code: this.#api.SpanStatusCode.ERROR });
         throw error;
       } finally {
@@ -95,7 +95,7 @@ export class OpenTelemetry implements Recorder {
     });
   }
 
-  /** Continues the trace that a request's headers name, unless there is one already. */
+  /** Continues the trace that a request's headers name, unless a trace is already active. */
   continuing<T>(headers: Headers, work: () => Promise<T>): Promise<T> {
     const { context, propagation, trace } = this.#api;
     if (trace.getActiveSpan()) return work();

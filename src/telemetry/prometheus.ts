@@ -9,15 +9,15 @@ import {
   type Instrument,
   prometheusName,
 } from './instruments.js';
-import type { Attributes, Reading, Recorder } from './recorder.js';
+import type { Attributes, GaugeValue, Recorder } from './recorder.js';
 
-/** Keeps what is measured, for Prometheus to read, beside what is known about any process of Node. */
+/** Collects measurements for Prometheus to read, along with the default metrics of a Node process. */
 export class Prometheus implements Recorder {
   readonly #registry = new Registry();
   readonly #distributions = new Map<string, Histogram<string>>();
   readonly #counters = new Map<string, Counter<string>>();
   readonly #gauges = new Map<string, Gauge<string>>();
-  /** What values are added to, by instrument and attributes: looking that up in the metric itself takes longer. */
+  /** Functions that record a value, by instrument and attributes. Finding a series in the metric takes longer. */
   readonly #series = new Map<string, (value: number) => void>();
 
   constructor() {
@@ -30,7 +30,7 @@ export class Prometheus implements Recorder {
       this.#counters.set(name, new Counter({ ...options, name: `${options.name}_total` }));
     }
     for (const [name, instrument] of Object.entries(gauges)) {
-      const aggregator = instrument.ofSeveral ?? 'sum';
+      const aggregator = instrument.aggregation ?? 'sum';
       this.#gauges.set(name, new Gauge({ ...this.#options(name, instrument), aggregator }));
     }
     collectDefaultMetrics({ register: this.#registry });
@@ -48,21 +48,21 @@ export class Prometheus implements Recorder {
     add(value);
   }
 
-  /** Everything that has been measured, in Prometheus's text format, with these values of the gauges. */
-  text(readings: readonly Reading[]): Promise<string> {
-    this.#set(readings);
+  /** Returns all measurements in Prometheus's text format, with these values of the gauges. */
+  text(values: readonly GaugeValue[]): Promise<string> {
+    this.#set(values);
     return this.#registry.metrics();
   }
 
-  /** The same, to be put together with that of other processes. */
-  measurements(readings: readonly Reading[]): Promise<Measurements> {
-    this.#set(readings);
+  /** Returns all measurements as JSON, to be aggregated with those of other processes. */
+  measurements(values: readonly GaugeValue[]): Promise<Measurements> {
+    this.#set(values);
     return this.#registry.getMetricsAsJSON();
   }
 
-  #set(readings: readonly Reading[]): void {
+  #set(values: readonly GaugeValue[]): void {
     for (const gauge of this.#gauges.values()) gauge.reset();
-    for (const { name, value, attributes } of readings) this.#gauges.get(name)!.set({ ...attributes }, value);
+    for (const { name, value, attributes } of values) this.#gauges.get(name)!.set({ ...attributes }, value);
   }
 
   #options(name: string, instrument: Instrument) {

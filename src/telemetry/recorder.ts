@@ -1,16 +1,16 @@
 import type { CounterName, GaugeName, HistogramName } from './instruments.js';
 
-/** What tells the series of an instrument apart, by the names that the instrument has. */
+/** The attributes that distinguish the series of an instrument, by the names that the instrument declares. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** The value that a gauge has now. */
-export interface Reading {
+/** The current value of a gauge. */
+export interface GaugeValue {
   readonly name: GaugeName;
   readonly value: number;
   readonly attributes?: Attributes | undefined;
 }
 
-/** Where measurements go. */
+/** A destination of measurements. */
 export interface Recorder {
   /** Adds to a counter, or to a distribution. */
   record(name: HistogramName | CounterName, value: number, attributes: Attributes): void;

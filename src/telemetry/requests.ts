@@ -1,4 +1,4 @@
-/** What is told about requests and mutators. No row, argument or token is in it. */
+/** Measures requests and mutators. Records no rows, arguments or tokens. */
 import { isTransient } from '../db/sqlstate.js';
 import { MutatorError } from '../errors.js';
 import type { RequestObserver } from '../http/route.js';
@@ -6,8 +6,8 @@ import type { Mutator, Mutators } from '../registry/mutators.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
- * Measures requests, and has a span around each.
- * @param onEnd called when a request has been answered to its end, once for each
+ * Measures requests, and wraps each one in a span.
+ * @param onEnd called once for each request, when its response has ended
  */
 export function observeRequests(telemetry: Telemetry, onEnd: () => void = () => {}): RequestObserver {
   const { tracing } = telemetry;
@@ -22,7 +22,7 @@ export function observeRequests(telemetry: Telemetry, onEnd: () => void = () => 
       };
       return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', attributes, work));
     },
-    ended({ route, status, ms, bytes, told: { pull: kind, reason = '', ops, mutations } }) {
+    ended({ route, status, ms, bytes, annotations: { pull: kind, reason = '', ops, mutations } }) {
       const seconds = ms / 1000;
       telemetry.record('tidemark.request.duration', seconds, { route, status });
       if (kind) {
@@ -36,22 +36,22 @@ export function observeRequests(telemetry: Telemetry, onEnd: () => void = () => 
   };
 }
 
-/** The name of an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`, `tidemark.read`. */
+/** Names an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`, `tidemark.read`. */
 function spanName(route: string): string {
   const [, sync] = /\/sync\/(\w+)$/.exec(route) ?? [];
   const [, surface = ''] = /\/api\/(mutators|views)/.exec(route) ?? [];
   return `tidemark.${sync ?? { mutators: 'call', views: 'read' }[surface] ?? 'request'}`;
 }
 
-/** The same mutators, measured, with a span around each run. */
+/** Returns the mutators so that each run is measured and wrapped in a span. */
 export function observeMutators<Tx, Context>(
   mutators: Mutators<Tx, Context>,
   telemetry: Telemetry,
 ): Mutators<Tx, Context> {
-  return new Map([...mutators].map(([name, mutator]) => [name, observed(name, mutator, telemetry)]));
+  return new Map([...mutators].map(([name, mutator]) => [name, observeMutator(name, mutator, telemetry)]));
 }
 
-function observed<Tx, Context>(
+function observeMutator<Tx, Context>(
   name: string,
   mutator: Mutator<Tx, Context>,
   telemetry: Telemetry,
@@ -78,7 +78,7 @@ function observed<Tx, Context>(
   };
 }
 
-/** A mutator that failed for now will run again. */
+/** A mutator that failed for a transient reason runs again. */
 function outcomeOf(error: unknown): string {
   if (isTransient(error)) return 'transient';
   return error instanceof MutatorError ? 'refused' : 'failed';

@@ -2,28 +2,28 @@ import type { Exposition, Measurements } from './exposition.js';
 import type { CounterName, HistogramName } from './instruments.js';
 import { loadOpenTelemetry, type OpenTelemetry } from './open-telemetry.js';
 import { Prometheus } from './prometheus.js';
-import type { Attributes, Reading, Recorder } from './recorder.js';
+import type { Attributes, GaugeValue, Recorder } from './recorder.js';
 
 /**
- * How a process that is one of several tells what all of them have measured.
- * @param own returns what this one has measured
+ * Lets one of several processes expose the measurements of all of them.
+ * @param measure returns the measurements of this process
  */
-export type ExposeTogether = (own: () => Promise<Measurements>) => () => Promise<Exposition>;
+export type ExposeTogether = (measure: () => Promise<Measurements>) => () => Promise<Exposition>;
 
-/** What a server tells about itself: measurements, and spans of its work. */
+/** The metrics and spans of a server. */
 export class Telemetry {
-  /** What makes spans; undefined if the application wants none. */
+  /** Creates spans; undefined if the application uses none. */
   readonly tracing: OpenTelemetry | undefined;
-  /** Says what has been measured; undefined if Prometheus may not read it. */
+  /** Returns the metrics; undefined if Prometheus must not read them. */
   readonly exposition: (() => Promise<Exposition>) | undefined;
   readonly #openTelemetry: OpenTelemetry | undefined;
   readonly #recorders: readonly Recorder[];
-  #read: () => Promise<readonly Reading[]> = async () => [];
+  #read: () => Promise<readonly GaugeValue[]> = async () => [];
   #endObserving = () => {};
 
   /**
-   * @param hasMetrics whether Prometheus may read them. To OpenTelemetry, they go as soon as the application has it.
-   * @param together if this process is one of several
+   * @param hasMetrics true if Prometheus can read the metrics. OpenTelemetry gets them whenever the application has it.
+   * @param together given if this process is one of several
    */
   static async start(hasMetrics: boolean, together?: ExposeTogether): Promise<Telemetry> {
     return new Telemetry(hasMetrics ? new Prometheus() : undefined, await loadOpenTelemetry(), together);
@@ -52,7 +52,7 @@ export class Telemetry {
   }
 
   /** @param read returns the values of the gauges */
-  observe(read: () => Promise<readonly Reading[]>): void {
+  observe(read: () => Promise<readonly GaugeValue[]>): void {
     this.#read = read;
     this.#endObserving = this.#openTelemetry?.observe(read) ?? this.#endObserving;
   }

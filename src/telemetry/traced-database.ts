@@ -1,11 +1,11 @@
 import type { Database, Statement } from '../db/database.js';
 import type { OpenTelemetry } from './open-telemetry.js';
 
-/** The same database, with a span around each statement and transaction. Statements' texts are in none of them. */
-export function traced(db: Database, tracing: OpenTelemetry | undefined): Database {
+/** Wraps each statement and transaction of a database in a span. No span contains the text of a statement. */
+export function withTracing(db: Database, tracing: OpenTelemetry | undefined): Database {
   if (!tracing) return db;
   const span = <T>(summary: string, work: () => Promise<T>): Promise<T> => {
-    const name = summary === lookName ? 'tidemark.look' : 'tidemark.statement';
+    const name = summary === pollName ? 'tidemark.poll' : 'tidemark.statement';
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     return tracing.span(name, 'CLIENT', attributes, work);
   };
@@ -17,11 +17,11 @@ export function traced(db: Database, tracing: OpenTelemetry | undefined): Databa
     ...db,
     query: inSpan(db.query),
     transact: (work, first) => span('transaction', () => db.transact(work, first)),
-    atOneMoment: (work) => span('snapshot', () => db.atOneMoment((query) => work(inSpan(query)))),
+    inSnapshot: (work) => span('snapshot', () => db.inSnapshot((query) => work(inSpan(query)))),
     async *copy(text, signal) {
       const chunks = db.copy(text, signal)[Symbol.asyncIterator]();
       try {
-        // What comes after the first rows takes as long as the client lets it take.
+        // After the first rows, the client determines how long the rest takes.
         let next = await span('copy', () => chunks.next());
         for (; !next.done; next = await chunks.next()) yield next.value;
       } finally {
@@ -31,10 +31,10 @@ export function traced(db: Database, tracing: OpenTelemetry | undefined): Databa
   };
 }
 
-/** The name of the statement that looks for changes. */
-const lookName = 'tidemark_news';
+/** The name of the statement that polls the change log. */
+const pollName = 'tidemark_poll_if_changed';
 
-/** A prepared statement's kind, or the first word of another. */
+/** Returns a prepared statement's kind, or the first word of any other statement. */
 function summaryOf({ name, text }: Statement): string {
   return name ?? (/^\s*(\w+)/.exec(text)?.[1] ?? 'statement').toLowerCase();
 }

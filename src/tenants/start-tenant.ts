@@ -1,81 +1,89 @@
 import type { UserContext } from '../context.js';
-import type { ConnectionStock, StockedPool } from '../db/connection-stock.js';
+import type { BudgetedPool, ConnectionBudget } from '../db/connection-budget.js';
 import { SetupError } from '../errors.js';
 import { type Logger, withFields } from '../log.js';
 import { type StartedSync, startSync } from '../server.js';
-import type { Surroundings } from '../surroundings.js';
-import type { OpenedTenant } from './options.js';
-import { OwnUsers, usualPrefix } from './own-users.js';
+import type { SharedResources } from '../shared-resources.js';
+import type { TenantConfig } from './options.js';
 import type { Tenant } from './tenant.js';
+import { defaultUserPrefix, UserNamespace } from './user-namespace.js';
 
-/** What all tenants of a process share. */
-export interface Shared extends Pick<Surroundings, 'telemetry' | 'lookIntervalMs'> {
+/** The resources that all tenants of a process share. */
+export interface TenantResources extends Pick<SharedResources, 'telemetry' | 'pollIntervalMs'> {
   readonly log: Logger;
-  readonly stock: ConnectionStock;
-  /** What one tenant's budgets are part of. */
-  readonly within: (tenant: string) => Surroundings['within'];
+  readonly connectionBudget: ConnectionBudget;
+  /** Returns the budgets that contain a tenant's own budgets. */
+  readonly parentBudgets: (tenant: string) => SharedResources['parentBudgets'];
 }
 
-/** How long it may take to start a tenant's sync, in milliseconds. */
-const startMs = 30_000;
+/** The maximum time to start a tenant's sync, in milliseconds. */
+const startTimeoutMs = 30_000;
 
-/** A busy tenant's window holds some 1 MB then. */
-const usualWindow = 10_000;
+/** The number of transactions in a tenant's change-log cache. A busy tenant's cache then takes about 1 MB. */
+const defaultCacheSize = 10_000;
 
-/** Starts a tenant's sync. If that takes too long, because of a lock or a network, gives up and leaves nothing behind. */
+/**
+ * Starts a tenant's sync. If that takes too long, because of a lock or the network, closes its connections and fails.
+ */
 export async function startTenant<Context extends UserContext, Tx>(
   tenant: Tenant<Context>,
-  { userPrefix, ...options }: OpenedTenant<Context, Tx>,
-  shared: Shared,
+  { userPrefix, ...options }: TenantConfig<Context, Tx>,
+  shared: TenantResources,
 ): Promise<StartedSync<Context>> {
-  const { telemetry, lookIntervalMs, log, stock, within } = shared;
-  const users = new OwnUsers<Context>(userPrefix ?? usualPrefix(tenant.name));
-  const pools: StockedPool[] = [];
-  const createPool: ConnectionStock['createPool'] = (config) => {
-    const pool = stock.createPool(config);
+  const { telemetry, pollIntervalMs, log, connectionBudget, parentBudgets } = shared;
+  const users = new UserNamespace<Context>(userPrefix ?? defaultUserPrefix(tenant.name));
+  const pools: BudgetedPool[] = [];
+  const createPool: ConnectionBudget['createPool'] = (config) => {
+    const pool = connectionBudget.createPool(config);
     pools.push(pool);
     return pool;
   };
-  let isLate = false;
-  const giveUp = setTimeout(() => {
-    isLate = true;
+  let hasTimedOut = false;
+  const timer = setTimeout(() => {
+    hasTimedOut = true;
     for (const pool of pools) pool.breakOff();
-  }, startMs);
+  }, startTimeoutMs);
   try {
     const sync = await startSync<Context, Tx>(
-      { window: usualWindow, ...users.options(options), metrics: 'off' } as Parameters<
+      { cachedTransactions: defaultCacheSize, ...users.wrapOptions(options), metrics: 'off' } as Parameters<
         typeof startSync<Context, Tx>
       >[0],
       {
-        surroundings: {
+        sharedResources: {
           telemetry,
-          lookIntervalMs,
+          pollIntervalMs,
           log: withFields(log, { tenant: tenant.name }),
-          stock: { createPool },
-          within: within(tenant.name),
+          connectionBudget: { createPool },
+          parentBudgets: parentBudgets(tenant.name),
           onAnswered: () => tenant.end(),
         },
       },
     );
-    return users.sync(counted(sync, tenant));
+    return users.wrapSync(countRequests(sync, tenant));
   } catch (cause) {
-    if (isLate) throw new SetupError(`Opening took more than ${startMs / 1000} seconds.`, { cause });
+    if (hasTimedOut) throw new SetupError(`Opening took more than ${startTimeoutMs / 1000} seconds.`, { cause });
     throw cause;
   } finally {
-    clearTimeout(giveUp);
+    clearTimeout(timer);
   }
 }
 
-/** The same sync, which tells the tenant when it begins to answer a request. */
-function counted<Context extends UserContext>(
+/** Wraps a sync so that the tenant counts the requests that the sync begins to answer. */
+function countRequests<Context extends UserContext>(
   sync: StartedSync<Context>,
   tenant: Tenant<Context>,
 ): StartedSync<Context> {
-  const begun = <Args extends unknown[]>(answer: (...args: Args) => Promise<Response>) => {
+  const withBegin = <Args extends unknown[]>(answer: (...args: Args) => Promise<Response>) => {
     return (...args: Args) => {
       tenant.begin();
       return answer(...args);
     };
   };
-  return { ...sync, fetch: begun(sync.fetch), pull: begun(sync.pull), push: begun(sync.push), poke: begun(sync.poke) };
+  return {
+    ...sync,
+    fetch: withBegin(sync.fetch),
+    pull: withBegin(sync.pull),
+    push: withBegin(sync.push),
+    poke: withBegin(sync.poke),
+  };
 }

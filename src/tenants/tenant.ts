@@ -5,54 +5,56 @@ import { lazySync } from '../lazy-sync.js';
 import { startDeadline } from '../limits/deadline.js';
 import { describeError, type Logger } from '../log.js';
 import type { StartedSync, Sync } from '../server.js';
-import { Attempts } from './attempts.js';
-import type { Resident } from './closing.js';
-import type { Company } from './company.js';
-import { Pace } from './pace.js';
-import type { Turns } from './turns.js';
+import { BackOff } from './back-off.js';
+import type { ConcurrencyShares } from './concurrency-shares.js';
+import type { OpenTenant } from './eviction.js';
+import type { FloodLimiter } from './flood-limiter.js';
+import { TenantLimiter } from './tenant-limiter.js';
 
-/** How many requests of a tenant may be under way at once; those beyond are refused before anything is read of them. */
-const mostUnderWay = 1_000;
-/** The refusals of a tenant are told one by one, so far apart, however many there are; but none later than that. */
-const refusals = { everyMs: 50, longestWaitMs: 10_000 };
-/** How long a request waits for its tenant to be opened. */
-const patienceMs = 10_000;
+/** The maximum number of a tenant's concurrent requests. The server refuses others before it reads them. */
+const maxConcurrentRequests = 1_000;
+/** A tenant's refusals are sent one by one, `everyMs` apart, but each after at most `maxWaitMs`. */
+const refusals = { everyMs: 50, maxWaitMs: 10_000 };
+/** How long a request waits for its tenant to open. */
+const openTimeoutMs = 10_000;
 
-/** What a tenant is made with. */
+/** The dependencies of a `Tenant`. */
 export interface TenantParts<Context extends UserContext> {
-  /** Starts its sync. Rejects with a Problem if that is the answer to whoever asks; with another error if it failed. */
+  /**
+   * Starts the tenant's sync. A Problem that it rejects with becomes the response; any other error counts as a failure.
+   */
   readonly start: (tenant: Tenant<Context>) => Promise<StartedSync<Context>>;
-  /** Adds who it is to every line. */
+  /** Adds the tenant's name to every line. */
   readonly log: Logger;
-  readonly company: Company;
-  readonly turns: Turns;
-  /** Has its sync end what the whole process has been told to end. */
-  readonly endAsToldTo: (sync: StartedSync<Context>) => void;
+  readonly floodLimiter: FloodLimiter;
+  readonly shares: ConcurrencyShares;
+  /** Drains the sync, or ends its streams, if the whole process has been told to. */
+  readonly applyShutdown: (sync: StartedSync<Context>) => void;
 }
 
-/** A tenant, whether it is open or not: it is opened when it is first used, and again after it has been closed. */
-export class Tenant<Context extends UserContext> implements Resident {
+/** A tenant, open or not. It opens at its first use, and again after it has been closed. */
+export class Tenant<Context extends UserContext> implements OpenTenant {
   readonly name: string;
   readonly #parts: TenantParts<Context>;
-  readonly #pace: Pace;
-  readonly #attempts = new Attempts();
+  readonly #limiter: TenantLimiter;
+  readonly #backOff = new BackOff();
   #lazy = this.#closed();
   #sync: StartedSync<Context> | undefined;
-  /** Requests that have no response yet; and responses whose bodies have not ended. */
+  /** Requests without a response, and responses whose bodies have not ended. */
   #running = 0;
   #answering = 0;
-  /** When the last refusal is told. */
+  /** The time at which the last refusal is sent. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #isOpening = false;
-  #isKeptUp = true;
+  #isUpkeepDone = true;
   #usedAt = 0;
-  #keptUpAt = 0;
-  #keepingUp: Promise<void> | undefined;
+  #lastUpkeepAt = 0;
+  #runningUpkeep: Promise<void> | undefined;
 
   constructor(name: string, parts: TenantParts<Context>) {
     this.name = name;
     this.#parts = parts;
-    this.#pace = new Pace(name, parts.company, parts.turns);
+    this.#limiter = new TenantLimiter(name, parts.floodLimiter, parts.shares);
   }
 
   get isOpen(): boolean {
@@ -60,41 +62,41 @@ export class Tenant<Context extends UserContext> implements Resident {
   }
 
   get isFailing(): boolean {
-    return this.#attempts.isFailing;
+    return this.#backOff.isFailing;
   }
 
-  /** Whether somebody waits for changes. */
-  get isListening(): boolean {
-    return (this.#sync?.sources.streams.used ?? 0) > 0;
+  /** True if a client waits for changes. */
+  get hasSubscribers(): boolean {
+    return (this.#sync?.gaugeSources.streams.used ?? 0) > 0;
   }
 
   get isBusy(): boolean {
     const isAnswering = this.#running > 0 || this.#answering > 0;
-    return isAnswering || this.isListening || this.#isOpening || this.#keepingUp !== undefined;
+    return isAnswering || this.hasSubscribers || this.#isOpening || this.#runningUpkeep !== undefined;
   }
 
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** When its upkeep was last begun, if it has been used since; otherwise undefined. In milliseconds. */
+  /** The start of its last upkeep in milliseconds, if it has been used since; otherwise undefined. */
   get neglectedSince(): number | undefined {
-    return this.#sync && !this.#isKeptUp ? this.#keptUpAt : undefined;
+    return this.#sync && !this.#isUpkeepDone ? this.#lastUpkeepAt : undefined;
   }
 
-  get sources(): StartedSync['sources'] | undefined {
-    return this.#sync?.sources;
+  get gaugeSources(): StartedSync['gaugeSources'] | undefined {
+    return this.#sync?.gaugeSources;
   }
 
   /**
-   * Answers a request, when it is its turn. Clients that do not heed `Retry-After`, and come again at once, are told
-   * ever more slowly.
-   * @throws Problem if the tenant cannot be opened, or has too many requests under way
+   * Answers a request when the limiter admits it. Clients that ignore `Retry-After` and retry immediately receive their
+   * refusals ever more slowly.
+   * @throws Problem if the tenant cannot be opened, or has too many concurrent requests
    */
   async serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
-    this.#parts.company.note(this.name, performance.now());
+    this.#parts.floodLimiter.recordArrival(this.name, performance.now());
     const serving = this.use((sync) =>
-      this.#pace.run(
+      this.#limiter.run(
         () => answer(sync),
         () => request.signal,
       ),
@@ -103,30 +105,30 @@ export class Tenant<Context extends UserContext> implements Resident {
       ({ status }) => status === 503,
       () => true,
     );
-    if (isRefused) await this.#putOff();
+    if (isRefused) await this.#delayRefusal();
     return serving;
   }
 
-  /** To be called when its sync begins to answer a request. */
+  /** Records that the sync begins to answer a request. */
   begin(): void {
     this.#answering++;
   }
 
-  /** To be called when that request has been answered, to the end of its body. */
+  /** Records that a request has been answered, to the end of the response's body. */
   end(): void {
     this.#answering--;
-    this.noteUse();
+    this.recordUse();
   }
 
   /**
-   * Does something with its sync, and opens it before.
-   * @throws as `serve`, and what the work throws
+   * Runs work with the tenant's sync. Opens the tenant first, if necessary.
+   * @throws Problem if the tenant cannot be opened, or has too many concurrent requests, and the errors of the work
    */
   async use<T>(work: (sync: Sync<Context>) => Promise<T>): Promise<T> {
-    if (this.#running >= mostUnderWay) {
+    if (this.#running >= maxConcurrentRequests) {
       throw new Problem('unavailable', 'Too many requests of this tenant are being served; try again later');
     }
-    const refusal = this.#attempts.refusal(performance.now());
+    const refusal = this.#backOff.refusal(performance.now());
     if (refusal) throw refusal;
     this.#running++;
     try {
@@ -134,37 +136,37 @@ export class Tenant<Context extends UserContext> implements Resident {
       return await work(this.#lazy);
     } finally {
       this.#running--;
-      this.noteUse();
+      this.recordUse();
     }
   }
 
-  /** To be called when it has been used, and now and then while somebody listens. */
-  noteUse(): void {
+  /** Records that the tenant was used. Also called regularly while clients wait for changes. */
+  recordUse(): void {
     this.#usedAt = performance.now();
-    this.#isKeptUp = false;
+    this.#isUpkeepDone = false;
   }
 
-  /** Does the upkeep, if it has been used since the last time. */
-  keepUp(): Promise<void> {
-    if (!this.#sync || this.#isKeptUp) return Promise.resolve();
-    this.#isKeptUp = true;
-    this.#keptUpAt = performance.now();
-    this.#keepingUp ??= this.#sync
-      .keepUp()
+  /** Runs the upkeep, if the tenant has been used since the last one. */
+  runUpkeep(): Promise<void> {
+    if (!this.#sync || this.#isUpkeepDone) return Promise.resolve();
+    this.#isUpkeepDone = true;
+    this.#lastUpkeepAt = performance.now();
+    this.#runningUpkeep ??= this.#sync
+      .runUpkeep()
       .catch((error: unknown) =>
         this.#parts.log.warn({ error: describeError(error) }, 'Could not delete old records; trying again later'),
       )
       .finally(() => {
-        this.#keepingUp = undefined;
+        this.#runningUpkeep = undefined;
       });
-    return this.#keepingUp;
+    return this.#runningUpkeep;
   }
 
-  endAsToldTo(): void {
-    if (this.#sync) this.#parts.endAsToldTo(this.#sync);
+  applyShutdown(): void {
+    if (this.#sync) this.#parts.applyShutdown(this.#sync);
   }
 
-  /** Closes it. The next use opens it again. */
+  /** Closes the tenant. The next use opens it again. */
   async close(): Promise<void> {
     const lazy = this.#lazy;
     this.#lazy = this.#closed();
@@ -180,10 +182,10 @@ export class Tenant<Context extends UserContext> implements Resident {
     this.#isOpening = true;
     try {
       const sync = await this.#parts.start(this);
-      this.#attempts.succeed();
-      this.#keptUpAt = performance.now();
+      this.#backOff.succeed();
+      this.#lastUpkeepAt = performance.now();
       this.#sync = sync;
-      this.#parts.endAsToldTo(sync);
+      this.#parts.applyShutdown(sync);
       return sync;
     } catch (error) {
       throw this.#fail(error);
@@ -192,18 +194,18 @@ export class Tenant<Context extends UserContext> implements Resident {
     }
   }
 
-  /** Waits until it is the turn of another refusal to be told. */
-  async #putOff(): Promise<void> {
+  /** Waits until the next refusal can be sent. */
+  async #delayRefusal(): Promise<void> {
     const now = performance.now();
-    const latest = now + refusals.longestWaitMs;
+    const latest = now + refusals.maxWaitMs;
     this.#refusedAt = Math.min(Math.max(this.#refusedAt + refusals.everyMs, now), latest);
     await sleep(this.#refusedAt - now);
   }
 
-  /** @throws Problem if that fails or takes too long */
+  /** @throws Problem if opening fails or takes too long */
   async #open(): Promise<void> {
-    const late = () => new Problem('unavailable', 'This tenant is still being opened; try again later');
-    const { within, end } = startDeadline(patienceMs, late);
+    const createError = () => new Problem('unavailable', 'This tenant is still being opened; try again later');
+    const { within, end } = startDeadline(openTimeoutMs, createError);
     try {
       await within(this.#lazy.ready());
     } finally {
@@ -213,11 +215,11 @@ export class Tenant<Context extends UserContext> implements Resident {
 
   #fail(error: unknown): Problem {
     const now = performance.now();
-    this.#attempts.fail(now, error);
+    this.#backOff.fail(now, error);
     if (!(error instanceof Problem)) {
-      const retryMs = Math.round(this.#attempts.waitMs(now));
+      const retryMs = Math.round(this.#backOff.waitMs(now));
       this.#parts.log.warn({ error: describeError(error), retryMs }, 'A tenant cannot be opened');
     }
-    return this.#attempts.refusal(now)!;
+    return this.#backOff.refusal(now)!;
   }
 }

@@ -1,14 +1,14 @@
-/** Analyzes a view's query: its tables, its strategy, and whether it can be served at all. */
+/** Analyzes a view's query: finds its tables and its strategy, and refuses what cannot be served. */
 import type { Table } from '../catalog/tables.js';
-import type { Database, ParameterForm, ResultColumn } from '../db/database.js';
+import type { Database, ParameterKind, ResultColumn } from '../db/database.js';
 import { isWithoutOperator } from '../db/sqlstate.js';
 import { SetupError } from '../errors.js';
+import { checkDateTimes, dateTimeParameters, guardDateTimes } from './analysis/date-times.js';
 import { decidingColumns } from './analysis/deciding-columns.js';
 import { primaryKeysOf } from './analysis/exactness.js';
 import { readFacts } from './analysis/facts.js';
 import { followable } from './analysis/followable.js';
 import { type Meaning, understand } from './analysis/meaning.js';
-import { checkMoments, guardMoments, momentParameters } from './analysis/moments.js';
 import { isSameQuery, parseQueryTree, type QueryNode } from './analysis/query-tree.js';
 import { type ReadColumns, readColumns } from './analysis/read-columns.js';
 import { isSeparable } from './analysis/separable.js';
@@ -16,6 +16,13 @@ import { checkStability } from './analysis/stability.js';
 import { identifiesRows } from './analysis/unique-keys.js';
 import { tablesIn } from './compile/rewrite.js';
 import { type Strategy, whyNotMonotone } from './compile/strategy.js';
+import { makeAggregatesDeterministic } from './determinism/aggregates.js';
+import { makeDuplicatesDeterministic } from './determinism/duplicates.js';
+import { groupByColumns } from './determinism/grouping.js';
+import { rewriteNotIn } from './determinism/not-in.js';
+import { type DeterminismContext, makeOrdersDeterministic, makesRows } from './determinism/order.js';
+import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './determinism/qualify.js';
+import { makeWindowsDeterministic } from './determinism/windows.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
@@ -24,115 +31,109 @@ import { divide } from './partition/divide.js';
 import { isForFirstRows } from './partition/first-rows.js';
 import { inlineWith } from './partition/inline-with.js';
 import type { Partition } from './partition/partition.js';
-import { settleAggregates } from './settle/aggregates.js';
-import { settleDuplicates } from './settle/duplicates.js';
-import { groupByColumns } from './settle/grouping.js';
-import { settleNotIn } from './settle/not-in.js';
-import { makesRows, type Settling, settleOrders } from './settle/order.js';
-import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './settle/qualify.js';
-import { settleWindows } from './settle/windows.js';
 
-/** What is known about a view's query. */
+/** The result of analyzing a view's query. */
 export interface Analysis {
   readonly strategy: Strategy;
   /** Why the strategy is not `incremental`. */
   readonly reason: string | undefined;
   /** See `whyNotMonotone`. */
   readonly isMonotone: boolean;
-  /** The query as it is served: its result is a function of the rows of its tables. */
+  /** The query as Tidemark serves it. Its result is a function of its tables' rows. */
   readonly text: string;
   readonly select: Tree;
-  /** The query as other states of its tables are read in it: without WITH, if it can be written so. */
+  /** The query whose tables can be replaced by other states. It has no WITH, unless the WITH cannot be inlined. */
   readonly inlined: Tree;
-  /** What tells changes that affect the view from others; undefined for most `incremental` views, and if nothing does. */
+  /** The view's partitions; undefined for most `incremental` views, and if it is unknown what changes affect. */
   readonly partition: Partition | undefined;
-  /** The table of each occurrence, in `inlined`, in the order of `tablesIn`. */
+  /** The table of each occurrence in `inlined`, in the order of `tablesIn`. */
   readonly tables: readonly Table[];
   readonly columns: readonly ResultColumn[];
   /** The columns of its tables that the query reads. */
   readonly reads: ReadColumns;
-  /** Those of them that decide what keys the view has. */
+  /** The subset of `reads` that decides which keys the view has. */
   readonly decides: ReadColumns;
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
-  readonly parameterForms: readonly ParameterForm[];
-  /** The numbers of the parameters that are read as dates or times. */
-  readonly momentParameters: ReadonlySet<number>;
-  /** Equal parameter values must not look like the same expression: GROUPING SETS would confuse them. */
+  readonly parameterKinds: readonly ParameterKind[];
+  /** The numbers of the parameters that Postgres reads as dates or times. */
+  readonly dateTimeParameters: ReadonlySet<number>;
+  /** Equal parameter values must not become equal expressions, because GROUPING SETS would confuse them. */
   readonly keepsParametersApart: boolean;
-  /** Several rows of the query can share a key; one of them belongs to the view. */
+  /** Several rows of the query can share a key. One of them belongs to the view. */
   readonly choosesByKey: boolean;
-  /** Nothing proves that each row of the query has a key of its own; see `identifiesRows`. */
+  /** Nothing proves that each row of the query has its own key; see `identifiesRows`. */
   readonly keysMayRepeat: boolean;
   /** See `isSeparable`. */
   readonly isSeparable: boolean;
 }
 
 /**
- * Analyzes a query against the database's catalogs.
+ * Analyzes a query with the database's catalogs.
  * @param key the columns of the result that identify a row
- * @param isDivided whether to find the companions of an incremental view too, which pulls do not need
- * @throws SetupError if a view with this query cannot be right; the message says why and what to do.
+ * @param withCompanions also find an incremental view's companion queries, which pulls do not need
+ * @throws SetupError if no correct view can have this query; the message says why and what to do.
  */
 export async function analyze(
   db: Database,
-  given: string,
+  queryText: string,
   key: readonly string[],
-  isDivided = false,
+  withCompanions = false,
 ): Promise<Analysis> {
   await parserLoaded;
-  const { select, text } = parseView(given);
+  const { select, text } = parseView(queryText);
   inspect(select);
   const tables: Table[] = [];
   for (const range of tablesIn(select)) tables.push(await followable(db, range));
   const description = await db.describe(text);
-  const { parameterTypes, parameterForms } = description;
+  const { parameterTypes, parameterKinds } = description;
   const keepsParametersApart = [...visits(select)].some(({ type }) => type === 'GroupingSet');
-  const served = cloneTree(select);
-  const write = () => (isSame(served, select) ? text : deparseSelect(served));
-  const meaning = understand(served, description);
+  const servedTree = cloneTree(select);
+  const write = () => (isSame(servedTree, select) ? text : deparseSelect(servedTree));
+  const meaning = understand(servedTree, description);
   const facts = await readFacts(db, meaning.query);
   checkStability(meaning, facts);
-  checkMoments(served, meaning, facts);
+  checkDateTimes(servedTree, meaning, facts);
   if (keepsParametersApart) await checkTypes(db, meaning, text, parameterTypes);
   const columns = await db.columns(text);
   checkColumns(columns, key);
-  const tableOf = tablesOf(served, tables);
-  dropSchemas(served, meaning, tableOf);
+  const tableOf = tablesOf(servedTree, tables);
+  dropSchemas(servedTree, meaning, tableOf);
   const renamed = write();
   if (renamed !== text) await checkMeaning(db, meaning, renamed);
-  const choosesByKey = settle(served, { meaning, facts, tables, tableOf, key });
-  const settled = write();
-  // Settling can read more than the query does.
-  const query = settled === text ? meaning.query : await checkSame(db, { columns, parameterTypes }, settled);
-  const reason = whyNotMonotone(served, meaning);
+  const choosesByKey = makeDeterministic(servedTree, { meaning, facts, tables, tableOf, key });
+  const rewrittenText = write();
+  // The deterministic query can read more columns than the original.
+  const query =
+    rewrittenText === text ? meaning.query : await checkSame(db, { columns, parameterTypes }, rewrittenText);
+  const reason = whyNotMonotone(servedTree, meaning);
   const keysMayRepeat = !choosesByKey && !identifiesRows(query, key, primaryKeysOf(tables));
   const isIncremental = reason === undefined && !choosesByKey;
   const isUnique = !choosesByKey && !keysMayRepeat;
-  const plain = inlineWith(served) ?? served;
+  const plain = inlineWith(servedTree) ?? servedTree;
   const names = columns.map(({ name }) => name);
   const isFirst = isUnique && !makesRows(query) && isForFirstRows(plain, names);
-  const dividend = { select: plain, key, isUnique, isForFirstRows: isFirst, parameterTypes };
-  const divided = isIncremental && !isDivided ? undefined : await divide(db, dividend, tableOf);
-  // This comes after the checks: the guard is a function of Tidemark's schema, which may not be installed yet.
-  guardMoments(served, meaning, facts);
+  const divideInput = { select: plain, key, isUnique, isForFirstRows: isFirst, parameterTypes };
+  const partition = isIncremental && !withCompanions ? undefined : await divide(db, divideInput, tableOf);
+  // The guard calls a function of Tidemark's schema, which may not be installed yet, so the checks must run first.
+  guardDateTimes(servedTree, meaning, facts);
   const reads = readColumns(query);
-  const inlined = inlineWith(served) ?? served;
+  const inlined = inlineWith(servedTree) ?? servedTree;
   return {
-    strategy: isIncremental ? 'incremental' : divided && divided.places.length > 0 ? 'keyed' : 'compare',
+    strategy: isIncremental ? 'incremental' : partition && partition.restrictionPoints.length > 0 ? 'keyed' : 'compare',
     reason,
     isMonotone: reason === undefined,
     text: write(),
-    select: served,
+    select: servedTree,
     inlined,
-    partition: divided,
+    partition: partition,
     tables: tablesIn(inlined).map(tableOf),
     columns,
     reads,
     decides: decidingColumns(query, key, reads),
     parameterTypes,
-    parameterForms,
-    momentParameters: momentParameters(meaning, facts),
+    parameterKinds,
+    dateTimeParameters: dateTimeParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,
     keysMayRepeat,
@@ -140,42 +141,42 @@ export async function analyze(
   };
 }
 
-/** Finds tables by name: settling can copy parts of a query. */
+/** Finds tables by name, because making a query deterministic can copy parts of it. */
 function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
   const nameOf = ({ schemaname, relname }: Tree) => JSON.stringify([schemaname, relname]);
-  const known = new Map<string, Table>();
+  const tablesByName = new Map<string, Table>();
   for (const [i, range] of tablesIn(select).entries()) {
     const table = tables[i]!;
-    known.set(nameOf(range), table);
-    known.set(nameOf({ ...range, schemaname: table.schema }), table);
+    tablesByName.set(nameOf(range), table);
+    tablesByName.set(nameOf({ ...range, schemaname: table.schema }), table);
   }
-  return (range) => known.get(nameOf(range))!;
+  return (range) => tablesByName.get(nameOf(range))!;
 }
 
-/** Makes the query's result depend only on rows, whatever state of its tables it reads. */
-function settle(select: Tree, settling: Settling): boolean {
-  const { meaning, tableOf } = settling;
-  const choosesByKey = settleDuplicates(select, settling);
+/** Makes the query's result depend on nothing but rows, whichever states of its tables it reads. */
+function makeDeterministic(select: Tree, context: DeterminismContext): boolean {
+  const { meaning, tableOf } = context;
+  const choosesByKey = makeDuplicatesDeterministic(select, context);
   groupByColumns(select, meaning, tableOf);
-  settleOrders(select, settling);
-  settleAggregates(select, settling);
-  settleWindows(select, settling);
-  settleNotIn(select, settling);
+  makeOrdersDeterministic(select, context);
+  makeAggregatesDeterministic(select, context);
+  makeWindowsDeterministic(select, context);
+  rewriteNotIn(select, context);
   typeWholeRows(select, meaning, tableOf);
   addSchemas(select, tableOf);
   return choosesByKey;
 }
 
-/** A backslash means something else to Postgres where `standard_conforming_strings` is off. The text has none but in E''. */
-function parseView(given: string): { readonly select: Tree; readonly text: string } {
-  const parsed = parseStatement(given);
+/** Parses a view's query. Backslashes in the text are only in E'', so `standard_conforming_strings` does not matter. */
+function parseView(queryText: string): { readonly select: Tree; readonly text: string } {
+  const parsed = parseStatement(queryText);
   return parsed.text.includes('\\') ? parseStatement(deparseSelect(parsed.select)) : parsed;
 }
 
 /**
- * Checks that the query means the same if the types of its parameters are written everywhere, as they are with values.
- * Until Postgres knows the type of a parameter that the query groups by, it does not recognize the parameter at other
- * places.
+ * Checks that the query keeps its meaning when every parameter has an explicit type, as in statements with values. If a
+ * query groups by a parameter whose type Postgres does not know yet, Postgres fails to recognize the parameter's other
+ * occurrences.
  */
 async function checkTypes(db: Database, { query }: Meaning, text: string, types: readonly string[]): Promise<void> {
   const typed = types.map((type, i) => `$${i + 1}::${type}`);
@@ -186,23 +187,23 @@ async function checkTypes(db: Database, { query }: Meaning, text: string, types:
   );
 }
 
-/** Renaming must not change which tables are meant. */
+/** Checks that renaming has not changed which tables the query reads. */
 async function checkMeaning(db: Database, { query }: Meaning, renamed: string): Promise<void> {
   const { tree } = await db.describe(renamed);
   if (!isSameQuery(query, parseQueryTree(tree))) throw unclearNames();
 }
 
 /**
- * Settling must not change the query's columns or parameters.
- * @returns the settled query as Postgres has analyzed it
+ * Checks that making the query deterministic has not changed its columns or parameters.
+ * @returns the rewritten query as Postgres has analyzed it
  */
 async function checkSame(
   db: Database,
   { columns, parameterTypes }: Pick<Analysis, 'columns' | 'parameterTypes'>,
-  settled: string,
+  rewrittenText: string,
 ): Promise<QueryNode> {
-  const { parameterTypes: types, tree } = await db.describe(settled).catch(explainOperator);
-  const described = { columns: await db.columns(settled), parameterTypes: types };
+  const { parameterTypes: types, tree } = await db.describe(rewrittenText).catch(explainOperator);
+  const described = { columns: await db.columns(rewrittenText), parameterTypes: types };
   if (textOf({ columns, parameterTypes }) !== textOf(described)) throw unclearNames();
   return parseQueryTree(tree);
 }
@@ -211,7 +212,7 @@ function textOf({ columns, parameterTypes }: Pick<Analysis, 'columns' | 'paramet
   return JSON.stringify([columns.map(({ name, typeOID }) => [name, typeOID]), parameterTypes]);
 }
 
-/** Settling also groups by columns that depend on a primary key, and breaks ties by the view's key. */
+/** The rewritten query also groups by columns that depend on a primary key, and breaks ties by the view's key. */
 function explainOperator(error: unknown): never {
   if (!isWithoutOperator(error)) throw error;
   throw new SetupError(

@@ -28,8 +28,8 @@ interface User {
   userID: string;
 }
 
-describe('a view from', () => {
-  it('the sql tag', () => {
+describe('a view', () => {
+  it('can be defined with the sql tag', () => {
     const view = defineView({
       key: 'id',
       query: ({ ctx }: { ctx: User }) => sql<Todo>`select * from todo where owner_id = ${ctx.userID}`,
@@ -41,7 +41,7 @@ describe('a view from', () => {
     });
   });
 
-  it('Kysely, compiled or not', () => {
+  it('can be defined with Kysely, compiled or not', () => {
     const query = (userID: string) => kysely.selectFrom('todo').select(['id', 'done']).where('owner_id', '=', userID);
     const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
     expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ id: string; done: boolean }>();
@@ -50,7 +50,7 @@ describe('a view from', () => {
     expect(readQuery(query('ann').compile())).toEqual(expected);
   });
 
-  it('Drizzle, as SQL or not', () => {
+  it('can be defined with Drizzle, as SQL or not', () => {
     const query = (userID: string) =>
       drizzled.select({ id: todo.id, done: todo.done }).from(todo).where(eq(todo.owner_id, userID));
     const view = defineView({ key: 'id', query: ({ ctx }: { ctx: User }) => query(ctx.userID) });
@@ -60,7 +60,7 @@ describe('a view from', () => {
     expect(readQuery(query('ann').toSQL())).toEqual(expected);
   });
 
-  it('Prisma: its tag, which also has a text with question marks, and its TypedSQL', () => {
+  it('can be defined with Prisma, by its sql tag or TypedSQL', () => {
     class Tagged {
       readonly values = ['ann'];
       readonly sql = 'select * from todo where owner_id = ?';
@@ -73,11 +73,11 @@ describe('a view from', () => {
     expect(readQuery({ sql: expected.text, values: expected.values })).toEqual(expected);
   });
 
-  it('any of them, with the type of its rows', () => {
+  it('can be given the type of its rows with any query', () => {
     const query = kysely.selectFrom('todo').select('id').where('owner_id', '=', 'ann');
     const expected = { text: 'select "id" from "todo" where "owner_id" = $1', values: ['ann'] };
-    for (const source of [query, query.compile()]) {
-      const view = defineView({ query: () => sql<{ todo_id: bigint }>(source), key: 'todo_id', columns: 'camelCase' });
+    for (const input of [query, query.compile()]) {
+      const view = defineView({ query: () => sql<{ todo_id: bigint }>(input), key: 'todo_id', columns: 'camelCase' });
       expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ todoId: number | string }>();
       expect(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' })).toEqual(expected);
     }
@@ -85,7 +85,7 @@ describe('a view from', () => {
 });
 
 describe('the sql tag', () => {
-  it('nests queries and numbers their values anew', () => {
+  it('nests queries, and renumbers their values', () => {
     const mine = sql`owner_id = ${'ann'}`;
     const shared = sql`id in (select list_id from share where user_id = ${'ann'} and kind = '$1')`;
     const query: SqlQuery = sql`select * from list where archived = ${false} and (${mine} or ${shared}) limit ${10}`;
@@ -95,7 +95,7 @@ describe('the sql tag', () => {
     expect(query.values).toEqual([false, 'ann', 'ann', 10]);
   });
 
-  it('knows a key that is no column of the row', () => {
+  it('rejects a key that is not a column of the row', () => {
     // @ts-expect-error nothing is called ident
     defineView({ key: 'ident', query: () => sql<Todo>`select * from todo` });
   });

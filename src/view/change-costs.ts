@@ -1,4 +1,4 @@
-/** What a change of a table costs whoever pulls a view, and which indexes keep it cheap. Pure. */
+/** The cost of a table's changes for the clients that pull a view, and the indexes that keep it low. Pure. */
 import type { Table } from '../catalog/tables.js';
 import type { Analysis } from './analyze.js';
 import type { CompiledView } from './compile/compile.js';
@@ -7,35 +7,35 @@ import { conjuncts } from './parse/conditions.js';
 import { names, type Tree, visits } from './parse/tree.js';
 import type { CompanionQuery } from './partition/partition.js';
 
-/** The most that a pull reads after a change of a table, besides the changed rows. */
+/** The most that a pull reads after a change of a table, in addition to the changed rows. */
 export type ChangeCost = 'changed rows' | 'affected partitions' | 'whole view';
 
-/** An index that begins with these columns, in any order. */
-export interface WantedIndex {
+/** A required index. It begins with these columns, in any order. */
+export interface RequiredIndex {
   readonly table: Table;
   readonly columns: readonly string[];
-  /** Columns that the query compares with constants: the index may have them before or between the others. */
+  /** Columns that the query compares with constants. The index may have them before or between the other columns. */
   readonly constant: readonly string[];
 }
 
-/** What a change of one of a view's tables costs. */
+/** The cost of a change of one of a view's tables. */
 export interface TableCost {
   readonly table: Table;
   readonly cost: ChangeCost;
-  /** The indexes by which Postgres finds what the changed rows affect. */
-  readonly indexes: readonly WantedIndex[];
+  /** The indexes with which Postgres finds what the changed rows affect. */
+  readonly indexes: readonly RequiredIndex[];
 }
 
-/** The columns of tables that divide a view into partitions; empty if it has none. */
+/** Returns the columns of tables that divide a view into partitions; none if it has no partitions. */
 export function partitionColumns({ strategy, partition, tables }: Analysis): string[] {
   if (strategy !== 'keyed') return [];
-  const telling = partition?.queries.find(({ tellsPartition }) => tellsPartition);
-  return references(telling?.select.targetList).map(
+  const partitionQuery = partition?.queries.find(({ identifiesPartition }) => identifiesPartition);
+  return references(partitionQuery?.select.targetList).map(
     ([alias, column]) => `${tables[occurrenceOf(alias)]!.name}.${column}`,
   );
 }
 
-/** What a change costs, for each table that a view reads. */
+/** Returns the cost of a change for each table that a view reads. */
 export function costsOf(analysis: Analysis): TableCost[] {
   const { tables, partition } = analysis;
   const queries = partition?.queries ?? [];
@@ -57,39 +57,43 @@ export function costsOf(analysis: Analysis): TableCost[] {
   });
 }
 
-/** @param queries the companion queries that look for the table's changed rows */
-function costOf(strategy: Strategy, queries: readonly Pick<CompanionQuery, 'tellsPartition'>[]): ChangeCost {
+/** @param queries the companion queries that read the table's changed rows */
+function costOf(strategy: Strategy, queries: readonly Pick<CompanionQuery, 'identifiesPartition'>[]): ChangeCost {
   if (strategy === 'incremental') return 'changed rows';
-  const isTold = strategy === 'keyed' && queries.every(({ tellsPartition }) => tellsPartition);
-  return isTold ? 'affected partitions' : 'whole view';
+  const isPartitioned = strategy === 'keyed' && queries.every(({ identifiesPartition }) => identifiesPartition);
+  return isPartitioned ? 'affected partitions' : 'whole view';
 }
 
-/** The OIDs of the tables of which any change costs the whole view. */
+/** Returns the OIDs of the tables for which any change costs the whole view. */
 export function tablesOfWholeView({ strategy, companions = [], occurrenceTables }: CompiledView): ReadonlySet<number> {
   const queriesOf = (oid: number) =>
     companions.filter(({ tables, focuses }) => focuses.some((focus) => tables[focus] === oid));
   return new Set(occurrenceTables.filter((oid) => costOf(strategy, queriesOf(oid)) === 'whole view'));
 }
 
-/** The indexes by which a join of tables is found from rows of some of them, whose own rows are known. */
-function indexesFrom(known: readonly string[], query: CompanionQuery, tables: readonly Table[]): WantedIndex[] {
-  const reached = new Set(known);
+/** Returns the indexes that Postgres needs to find a join's rows, starting from known rows of some of its tables. */
+function indexesFrom(
+  knownAliases: readonly string[],
+  query: CompanionQuery,
+  tables: readonly Table[],
+): RequiredIndex[] {
+  const reached = new Set(knownAliases);
   const equalities = equalitiesIn(query.select.whereClause);
-  const found: WantedIndex[] = [];
+  const indexes: RequiredIndex[] = [];
   for (let isMore = reached.size > 0; isMore; ) {
     isMore = false;
     for (const occurrence of query.occurrences) {
       const alias = `t${occurrence + 1}`;
-      const own = equalities.filter(([[table]]) => table === alias);
-      const joined = own.filter(([, other]) => other && reached.has(other[0]));
+      const aliasEqualities = equalities.filter(([[table]]) => table === alias);
+      const joined = aliasEqualities.filter(([, other]) => other && reached.has(other[0]));
       if (reached.has(alias) || joined.length === 0) continue;
       reached.add(alias);
-      const constant = own.filter(([, other]) => other === undefined);
-      found.push({ table: tables[occurrence]!, columns: columnsIn(joined), constant: columnsIn(constant) });
+      const constant = aliasEqualities.filter(([, other]) => other === undefined);
+      indexes.push({ table: tables[occurrence]!, columns: columnsIn(joined), constant: columnsIn(constant) });
       isMore = true;
     }
   }
-  return found;
+  return indexes;
 }
 
 type Reference = readonly [alias: string, column: string];
@@ -99,7 +103,7 @@ function columnsIn(equalities: readonly Equality[]): string[] {
   return [...new Set(equalities.map(([[, column]]) => column))];
 }
 
-/** The columns that conjuncts compare with another, or with a constant, both ways. */
+/** Finds the conjuncts that equate a column with another column, in both directions, or with a constant. */
 function equalitiesIn(condition: unknown): Equality[] {
   return conjuncts(condition).flatMap((part) => {
     const { kind, name, lexpr, rexpr } = (part.A_Expr ?? {}) as Tree;
@@ -119,12 +123,12 @@ function aliasAt({ occurrences }: CompanionQuery, focus: number): string {
   return `t${occurrences[focus]! + 1}`;
 }
 
-/** A companion query names each table after its occurrence. */
+/** The aliases in a companion query contain the number of the table's occurrence. */
 function occurrenceOf(alias: string): number {
   return Number(alias.slice(1)) - 1;
 }
 
-function distinct(indexes: readonly WantedIndex[]): WantedIndex[] {
-  const idOf = ({ table, columns }: WantedIndex) => JSON.stringify([table.oid, [...columns].sort()]);
+function distinct(indexes: readonly RequiredIndex[]): RequiredIndex[] {
+  const idOf = ({ table, columns }: RequiredIndex) => JSON.stringify([table.oid, [...columns].sort()]);
   return [...new Map(indexes.map((index) => [idOf(index), index])).values()];
 }

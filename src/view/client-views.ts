@@ -12,8 +12,8 @@ import { keyParameters, rowByKey } from './keys/row-by-key.js';
 import { inputFor, isShown, SampleInput } from './sample.js';
 import { type PreparedView, parametersOf, prepareView, type ServedView, type ViewParameters } from './served-view.js';
 
-/** A view with one user's parameters. The same query gives the same `view` as long as the tables' shape is the same. */
-export interface BoundView extends ViewParameters {
+/** A view with one user's parameters. A query has the same `view` object as long as the schema hash stays the same. */
+export interface ResolvedView extends ViewParameters {
   readonly view: CompiledView;
   readonly tables: readonly Table[];
 }
@@ -32,36 +32,34 @@ export interface ViewQuery {
   readonly view: View<never>;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** The key of the only row that is asked for, if it is one. */
+  /** The key of the row, if the query reads a single row. */
   readonly key?: string | undefined;
-  /** What this user's keys start with; undefined if it is the same for everyone. */
+  /** The prefix of this user's keys; undefined if all users have the same one. */
   readonly prefix: string | undefined;
 }
 
-interface Prepared extends PreparedView {
-  /** A row of the view, with its key as one more parameter. */
+interface PreparedQuery extends PreparedView {
+  /** The view restricted to one row, whose key is an additional parameter. */
   readonly row: CompiledView;
 }
 
-/** The application's views with views of Tidemark's own. */
-interface Joined<Context> {
+/** The application's views together with Tidemark's own. */
+interface JoinedViews<Context> {
   readonly views: Views<Context>;
   readonly keys: KeySpace;
 }
 
-/**
- * How many queries are kept. Few query texts depend on the user other than by parameters; the number is bounded anyway.
- */
-const keptQueries = 1000;
+/** The number of queries kept in memory. Few query texts depend on the user, since users differ in parameters. */
+const maxQueries = 1000;
 
 /** An application's views. Each query text is analyzed once. */
 export class ClientViews<Context> {
   readonly #db: Database;
   readonly #views: Views<Context>;
   readonly #keys: KeySpace;
-  /** The application's views, with views of Tidemark's own. */
-  readonly #joined = new WeakMap<Views<Context>, Joined<Context>>();
-  readonly #prepared = new BoundedMap<string, Promise<Prepared>>(keptQueries);
+  /** The application's views joined with Tidemark's own, by the latter. */
+  readonly #joined = new WeakMap<Views<Context>, JoinedViews<Context>>();
+  readonly #prepared = new BoundedMap<string, Promise<PreparedQuery>>(maxQueries);
 
   constructor(db: Database, views: Views<Context>) {
     this.#keys = new KeySpace(views);
@@ -70,16 +68,16 @@ export class ClientViews<Context> {
   }
 
   /**
-   * The queries of all views for one user.
-   * @param own views of Tidemark's own, besides the application's
-   * @param part if given, of this part alone
-   * @throws SetupError that names the view whose query cannot be built, or the views whose keys could meet.
+   * Builds the queries of all views for one user.
+   * @param ownViews Tidemark's own views, in addition to the application's
+   * @param part if given, only this part is built
+   * @throws SetupError that names the view whose query cannot be built, or the views that could share keys.
    */
   queries(
     input: ViewInput<Context>,
-    { own, part }: { readonly own?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
+    { ownViews, part }: { readonly ownViews?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
   ): ViewQuery[] {
-    const { views, keys } = own ? this.#with(own) : { views: this.#views, keys: this.#keys };
+    const { views, keys } = ownViews ? this.#with(ownViews) : { views: this.#views, keys: this.#keys };
     const names = part ? [part.view] : Object.keys(views).filter((name) => isShown(views[name]!, input));
     const queries = names.map((name) => {
       const view = views[name]!;
@@ -89,29 +87,29 @@ export class ClientViews<Context> {
     return queries;
   }
 
-  #with(own: Views<Context>): Joined<Context> {
-    const known = this.#joined.get(own);
+  #with(ownViews: Views<Context>): JoinedViews<Context> {
+    const known = this.#joined.get(ownViews);
     if (known) return known;
-    const joined = { views: { ...this.#views, ...own }, keys: new KeySpace(this.#views, own) };
-    this.#joined.set(own, joined);
+    const joined = { views: { ...this.#views, ...ownViews }, keys: new KeySpace(this.#views, ownViews) };
+    this.#joined.set(ownViews, joined);
     return joined;
   }
 
   /**
-   * All views as one user sees them.
-   * @param shape the tables' shape: what is known about a query is valid for one shape only
+   * Resolves all views for one user.
+   * @param schemaHash the hash of the tables' schema. Each query is analyzed once for each hash.
    * @throws SetupError that names the view that cannot be served.
    */
-  async bind(input: ViewInput<Context>, shape: string): Promise<BoundView[]> {
-    return this.bindQueries(this.queries(input), shape);
+  async resolve(input: ViewInput<Context>, schemaHash: string): Promise<ResolvedView[]> {
+    return this.resolveQueries(this.queries(input), schemaHash);
   }
 
-  /** The same for what `queries` returned. */
-  bindQueries(queries: readonly ViewQuery[], shape: string): Promise<BoundView[]> {
+  /** Resolves queries that `queries` has returned. */
+  resolveQueries(queries: readonly ViewQuery[], schemaHash: string): Promise<ResolvedView[]> {
     return Promise.all(
       queries.map(async (query) => {
         const { values, key, prefix } = query;
-        const prepared = await this.#prepare(shape, query);
+        const prepared = await this.#prepare(schemaHash, query);
         const { view, row, analysis } = prepared;
         const { literals, texts } = parametersOf(prepared, values, prefix);
         const { tables } = analysis;
@@ -122,9 +120,9 @@ export class ClientViews<Context> {
     );
   }
 
-  #prepare(shape: string, query: ViewQuery): Promise<Prepared> {
+  #prepare(schemaHash: string, query: ViewQuery): Promise<PreparedQuery> {
     const { name, text } = query;
-    const id = `${shape}\n${name}\n${text}`;
+    const id = `${schemaHash}\n${name}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
     const prepared = this.#compile(query);
@@ -133,13 +131,13 @@ export class ClientViews<Context> {
     return prepared;
   }
 
-  async #compile(query: ViewQuery): Promise<Prepared> {
+  async #compile(query: ViewQuery): Promise<PreparedQuery> {
     const prepared = await prepareView(this.#db, servedView(query));
     return { ...prepared, row: rowByKey(prepared.view) };
   }
 
   /**
-   * A view that is served no longer, as far as it could be served now.
+   * Prepares a view that the application no longer has, if it could still be served.
    * @throws SetupError if it could not.
    */
   prepareServed(view: ServedView): Promise<PreparedView> {
@@ -147,20 +145,20 @@ export class ClientViews<Context> {
   }
 }
 
-/** What a query is of. */
+/** Returns the definition of a query's view with the query's text. */
 export function servedView({ name, view, text }: ViewQuery): ServedView {
   const { key, template, value, columns, nulls, timestamps } = view;
   return { name, prefix: commonPrefix(name, view) ?? null, key, template, text, value, columns, nulls, timestamps };
 }
 
-/** @throws SetupError if it fails for a sample: the view wants something of the caller's context that the sample lacks. */
+/** @throws SetupError if it fails for a sample, because the view needs context fields that the sample lacks. */
 function buildQuery<Context>(
   view: View<Context>,
   input: ViewInput<Context>,
 ): Pick<ViewQuery, 'text' | 'values' | 'prefix'> {
   try {
     const { text, values: given } = readQuery(view.query(input));
-    // A sample context lacks fields of the application's own.
+    // A sample context lacks the application's own fields.
     const values = input instanceof SampleInput ? given.map((value) => value ?? null) : given;
     return { text, values, prefix: ownPrefix(view, input) };
   } catch (error) {

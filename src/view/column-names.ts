@@ -1,19 +1,19 @@
-/** What clients call the columns of a view. Pure. */
+/** The names that clients use for the columns of a view. Pure. */
 import { SetupError } from '../errors.js';
 
-/** How columns are renamed: `list_id` to `listId`, or those that are named here; others keep their names. */
+/** How columns are renamed: `camelCase` makes `list_id` `listId`; an object renames the columns that it names. */
 export type ColumnNames = 'camelCase' | { readonly [column: string]: string | undefined };
 
-/** `list_id` as `listId`. Underscores at the beginning stay. */
+/** `list_id` as `listId`. Leading underscores stay. */
 export type CamelCase<Name extends string> = Name extends `_${infer Rest}` ? `_${CamelCase<Rest>}` : Joined<Name>;
 
-type Joined<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Joined<Tail>>}`
+type Joined<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<Joined<Rest>>}`
   : Name;
 
 /**
- * The clients' names of columns, in order.
- * @throws SetupError if two have the same name, or a column is renamed that there is not.
+ * Returns the clients' names of columns, in order.
+ * @throws SetupError if two have the same name, or the query does not return a renamed column.
  */
 export function clientNames(columns: readonly string[], names: ColumnNames | undefined): string[] {
   if (names === undefined) return [...columns];
@@ -24,12 +24,14 @@ export function clientNames(columns: readonly string[], names: ColumnNames | und
       `it renames the column ${missing}, which the query does not return. It returns: ${columns.join(', ')}`,
     );
   }
-  const found = columns.map((column) => (names === 'camelCase' ? camelCase(column) : (renamed.get(column) ?? column)));
-  const twice = found.find((name, i) => found.indexOf(name) !== i);
+  const clientColumns = columns.map((column) =>
+    names === 'camelCase' ? camelCase(column) : (renamed.get(column) ?? column),
+  );
+  const twice = clientColumns.find((name, i) => clientColumns.indexOf(name) !== i);
   if (twice !== undefined) {
     throw new SetupError(`two of its columns are called ${twice} by clients. Rename one of them with AS`);
   }
-  return found;
+  return clientColumns;
 }
 
 function camelCase(column: string): string {

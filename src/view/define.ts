@@ -5,10 +5,10 @@ import type { CamelCase, ColumnNames } from './column-names.js';
 import type { AsJSON } from './json-row.js';
 import { columnsOf, isTemplate } from './keys/patterns.js';
 
-/** What a view's query depends on: the user's context from `authenticate`, and two fields of the pull request. */
+/** The input of a view's query: the user's context from `authenticate`, and two fields of the pull request. */
 export interface ViewInput<Context> {
   readonly ctx: Context;
-  /** The ID of the browser profile. Keep rows keyed by it to give each profile its own window of a view. */
+  /** The ID of the browser profile. With rows keyed by it, each profile can have its own window of a view. */
   readonly profileID: string;
   /** The version of the schema that the client was built for. */
   readonly schemaVersion: string;
@@ -16,25 +16,25 @@ export interface ViewInput<Context> {
 
 declare const shown: unique symbol;
 
-/** What a client's value is made of. By default: the row, as an object. */
-export interface ViewShape {
+/** How a row becomes the client's value. Default: the row as an object. */
+export interface ValueOptions {
   readonly value?: string | undefined;
   readonly columns?: ColumnNames | undefined;
   readonly nulls?: 'omit' | undefined;
   readonly timestamps?: 'UTC' | undefined;
 }
 
-/** What the client's keys start with: for everyone, or for one user. */
+/** The beginning of the client's keys: the same for all users, or different for each. */
 export type Prefix<Context> = string | ((input: ViewInput<Context>) => string);
 
 /**
- * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of what the
- * client receives of a row.
+ * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of the
+ * value that the client receives for a row.
  */
-export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
+export interface View<Context, Row = unknown, Value = Row> extends ValueOptions {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
-  /** What keys look like, with their columns in braces. */
+  /** The format of the keys, with columns in braces. */
   readonly template?: string | undefined;
   readonly prefix?: Prefix<Context> | undefined;
   readonly schemaVersions?: readonly string[] | undefined;
@@ -45,7 +45,7 @@ export interface View<Context, Row = unknown, Value = Row> extends ViewShape {
 /** A column of a view's rows; any text if the type of the rows is unknown. */
 type ColumnOf<Row> = unknown extends Row ? string : keyof NoInfer<Row> & string;
 
-/** What `defineView` takes. */
+/** The argument of `defineView`. */
 export interface ViewDefinition<
   Context,
   Row,
@@ -53,41 +53,41 @@ export interface ViewDefinition<
   Names extends NamesOf<Row> = never,
   Nulls extends 'omit' = never,
 > {
-  /** Builds the query for one user. It must depend only on its input: equal inputs must give equal queries. */
+  /** Builds the query for one user. It must depend only on its input, so equal inputs must give equal queries. */
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   /**
-   * The column, or columns, of the result that identify a row. Together they must be unique in the view. Or a template
-   * of the client's keys, with these columns in braces: `user/{user_id}/todo/{id}`.
+   * The column or columns of the result that identify a row. Together they must be unique in the view. Alternatively, a
+   * template of the client's keys with these columns in braces, as in `user/{user_id}/todo/{id}`.
    */
   readonly key:
     | ColumnOf<NoInfer<Row>>
     | readonly ColumnOf<NoInfer<Row>>[]
     | `${string}{${ColumnOf<NoInfer<Row>>}}${string}`;
   /**
-   * What the client's keys start with, before the row's key. It may depend on the user. Default: the view's name and a
-   * slash, or nothing before a template.
+   * The text that precedes the row's key in the client's keys. It may depend on the user. Default: the view's name and
+   * a slash, or nothing before a template.
    */
   readonly prefix?: Prefix<Context> | undefined;
-  /** The column whose JSON is the client's value, in place of the whole row. SQL null becomes JSON null. */
+  /** The column whose JSON is the client's value, instead of the whole row. SQL null becomes JSON null. */
   readonly value?: Value | undefined;
-  /** What clients call the columns: `camelCase` for `listId` in place of `list_id`, or names by column. */
+  /** The clients' names of the columns: `camelCase` for `listId` instead of `list_id`, or a name for each column. */
   readonly columns?: Names | undefined;
-  /** `omit`: a column that is null does not appear in the client's value. */
+  /** `omit`: the client's value leaves out columns that are null. */
   readonly nulls?: Nulls | undefined;
-  /** `UTC`: a `timestamptz` is written in UTC, as `2026-02-03T04:05:06.7Z`, whatever the session's time zone. */
+  /** `UTC`: writes a `timestamptz` in UTC, as `2026-02-03T04:05:06.7Z`, whatever the session's time zone. */
   readonly timestamps?: 'UTC' | undefined;
-  /** The schema versions of the clients that have the view. Default: all. */
+  /** The schema versions of the clients that receive the view. Default: all. */
   readonly schemaVersions?: readonly string[] | undefined;
   /**
-   * A validator for the client's values, of which the OpenAPI document takes their schema; values are not validated.
-   * Default: the schema follows from the columns' types.
+   * A validator for the client's values, from which the OpenAPI document derives their schema. Values are not
+   * validated. Default: the schema follows from the columns' types.
    */
   readonly row?: StandardSchemaV1 | undefined;
 }
 
 type NamesOf<Row> = 'camelCase' | { readonly [Column in ColumnOf<Row>]?: string };
 
-/** What a client receives of a row. */
+/** The value that a client receives for a row. */
 type Shown<Row, Value, Names, Nulls> = [Value] extends [never]
   ? unknown extends Row
     ? Row
@@ -116,7 +116,7 @@ type WithoutNulls<Row, Nulls> = [Nulls] extends [never]
 
 type Flat<Row> = { [Column in keyof Row]: Row[Column] };
 
-/** Defines a view. */
+/** The type of `defineView`. */
 export type DefineView<Context> = <
   Row,
   const Value extends ColumnOf<Row> = never,
@@ -126,9 +126,7 @@ export type DefineView<Context> = <
   definition: ViewDefinition<Context, Row, Value, Names, Nulls>,
 ) => View<Context, Row, Shown<Row, Value, Names, Nulls>>;
 
-/**
- * Returns `defineView` for an application's own context, which is named once: `const defineView = viewFor<Context>();`
- */
+/** Returns `defineView` for an application's own context, named once: `const defineView = viewFor<Context>();` */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
   return ({ key, ...definition }) => {
     if (typeof key !== 'string') return { ...definition, key };
@@ -136,12 +134,12 @@ export function viewFor<Context extends UserContext>(): DefineView<Context> {
   };
 }
 
-/** Defines a view whose `ctx` has no fields of the application's own. */
+/** Defines a view whose `ctx` has no application fields. */
 export const defineView: DefineView<UserContext> = viewFor<UserContext>();
 
 /**
- * The type of a view's values, as the client receives them: its rows, or what `value` names, as JSON. `unknown` if the
- * query's type does not tell.
+ * The type of a view's values as the client receives them: its rows, or the column that `value` names, as JSON.
+ * `unknown` if the query has no type for its rows.
  */
 export type RowOf<V> = V extends View<never, unknown, infer Value> ? AsJSON<Value> : never;
 

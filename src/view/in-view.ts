@@ -1,7 +1,7 @@
-/** What fails because of a view names the view. */
+/** Adds the view's name to errors that a view causes. */
 import { SetupError } from '../errors.js';
 
-/** Runs work for a view. @throws what the work throws, see `viewError`. */
+/** Runs a function for a view. @throws the function's errors; see `viewError`. */
 export function inView<T>(name: string, work: () => T): T {
   try {
     return work();
@@ -10,7 +10,7 @@ export function inView<T>(name: string, work: () => T): T {
   }
 }
 
-/** The same for work that takes time. */
+/** Runs an async function for a view. @throws the function's errors; see `viewError`. */
 export async function inViewAsync<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -19,12 +19,11 @@ export async function inViewAsync<T>(name: string, work: () => Promise<T>): Prom
   }
 }
 
-/**
- * Failures of the database itself are passed on; an error about the query, from Postgres or Tidemark, names the view.
- */
+/** Names the view in errors about its query, from Postgres or Tidemark. Returns all other errors unchanged. */
 function viewError(name: string, error: unknown): unknown {
-  if (error instanceof SetupError)
+  if (error instanceof SetupError) {
     return new SetupError(`The view "${name}" cannot be served: ${error.message}.`, { cause: error.cause });
+  }
   if (/^(42|22|0A)/.test(String((error as { code?: unknown }).code))) {
     return new SetupError(`The view "${name}" cannot be served: Postgres says: ${(error as Error).message}.`);
   }

@@ -1,4 +1,4 @@
-/** What no view may contain, whatever its strategy. */
+/** Refuses syntax that no view may contain, whatever its strategy. */
 import { SetupError } from '../errors.js';
 import { type Tree, visits } from './parse/tree.js';
 
@@ -15,12 +15,12 @@ const refusedNodes: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'it uses CURRENT OF, which needs a cursor. Remove it',
 };
 
-/** Names of WITH queries, and of aliases and columns, in the statements that a view's query becomes part of. */
+/** Names that Tidemark's statements use beside a view's query: for WITH queries, and for aliases and columns. */
 const queryNames = /^tidemark_/;
-const aliases = /^tidemark_(c|l|u|after|key|other|seat|value|[dkoprt]\d+)$/;
+const aliases = /^tidemark_(c|parameters|u|after|key|other|cohort|value|[dkoprt]\d+)$/;
 
 /**
- * Refuses what no view may contain.
+ * Checks a query for syntax that no view may contain.
  * @throws SetupError if the query can never be a view; the message says why and what to do.
  */
 export function inspect(select: Tree): void {

@@ -1,7 +1,7 @@
 /**
- * What is left of a type when its value has come from Postgres as JSON. Types that are JSON's own stay as they are. The
- * driver's dates and bytes arrive as text, and a `bigint` or a decimal as a number or, beyond what a number holds, as text.
- * What cannot be known, such as another object with methods, is `unknown`.
+ * The type of a value after Postgres has sent it as JSON. JSON's own types stay as they are. The driver's dates and
+ * bytes arrive as text. A `bigint` or a decimal arrives as a number, or as text if a JavaScript number cannot hold it.
+ * Anything undecidable, such as another object with methods, is `unknown`.
  */
 export type AsJSON<Value> = unknown extends Value
   ? unknown
@@ -15,7 +15,7 @@ export type AsJSON<Value> = unknown extends Value
           ? unknown
           : { [Name in keyof Value]: AsJSON<Value[Name]> };
 
-/** Numbers of libraries, such as Prisma's `Decimal`. */
+/** The number types of libraries, such as Prisma's `Decimal`. */
 interface Decimal {
   toNumber(): number;
 }

@@ -1,4 +1,4 @@
-/** Views as their readers know them. Pure. */
+/** Lists views as the OpenAPI document describes them. Pure. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { View } from './define.js';
 import { inView } from './in-view.js';
@@ -9,17 +9,17 @@ export interface ListedView {
   readonly name: string;
   /** The columns that identify a row. */
   readonly key: readonly string[];
-  /** What the keys begin with; undefined if it depends on the user. */
+  /** The text that all keys begin with; undefined if it depends on the user. */
   readonly prefix: string | undefined;
-  /** What the keys look like, with columns in braces and `…` for a prefix of the user's own. */
+  /** The format of the keys, with columns in braces and `…` for a prefix that depends on the user. */
   readonly keys: string;
-  /** What keys look like after the prefix, if they are made by a template. */
+  /** The template of the keys after the prefix, if there is one. */
   readonly template: string | undefined;
-  /** What the application says about its rows. */
+  /** The application's validator of the rows. */
   readonly row: StandardSchemaV1 | undefined;
 }
 
-/** Lists an application's views. @throws SetupError that names a view whose keys are none. */
+/** Lists an application's views. @throws SetupError that names a view whose keys are invalid. */
 export function listViews(views: Readonly<Record<string, View<never>>>): ListedView[] {
   return Object.entries(views).map(([name, view]) =>
     inView(name, () => {

@@ -1,7 +1,7 @@
-/** The input with which views are tried before anyone asks for them. */
+/** The input with which Tidemark checks views before a client requests them. */
 import type { View, ViewInput } from './define.js';
 
-/** What the sample input is made of. */
+/** The application's options for the sample input. */
 export interface SampleOptions<Context> {
   /** A context like those that `authenticate` returns. Default: `{ userID: 'sample' }`. */
   readonly sampleContext?: Context | undefined;
@@ -9,7 +9,7 @@ export interface SampleOptions<Context> {
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
-/** An input that nobody has sent. */
+/** An input that does not come from a request. */
 export class SampleInput<Context> implements ViewInput<Context> {
   readonly ctx: Context;
   readonly profileID = '';
@@ -21,21 +21,19 @@ export class SampleInput<Context> implements ViewInput<Context> {
   }
 }
 
-/** Whether a client has a view. A sample has all of them. */
+/** Checks whether a client receives a view. A sample receives all views. */
 export function isShown<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): boolean {
   return input instanceof SampleInput || schemaVersions === undefined || schemaVersions.includes(input.schemaVersion);
 }
 
-/** The input that a view is asked with: a view that not all clients have is tried as one of those sees it that have it. */
+/** Returns the input for a view's query. In a sample, the schema version is one for which the view exists. */
 export function inputFor<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): ViewInput<Context> {
   const [first] = schemaVersions ?? [];
   if (!(input instanceof SampleInput) || first === undefined) return input;
   return new SampleInput(input.ctx as Context, first);
 }
 
-/**
- * The same input for `migrate`, a server and `status`: otherwise, one of them would refuse what another has accepted.
- */
+/** Returns the sample input. `migrate`, servers and `status` use the same, so they all accept the same views. */
 export function sampleInput<Context>({ sampleContext, schemaVersions }: SampleOptions<Context>): ViewInput<Context> {
   const ctx = sampleContext ?? ({ userID: 'sample' } as Context);
   return new SampleInput(ctx, schemaVersions?.[0] ?? '');

@@ -1,12 +1,12 @@
-/** A view as it is served: all that says which keys and values its clients have, but for parameters. */
+/** A view as it is served: everything that determines its clients' keys and values, except parameters. */
 
 import type { Database } from '../db/database.js';
 import { namedLiteral, parameterText, typedLiteral } from '../db/literal.js';
 import { SetupError } from '../errors.js';
-import { isMovingMoment } from './analysis/moments.js';
+import { isRelativeDateTime } from './analysis/date-times.js';
 import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile/compile.js';
-import type { ViewShape } from './define.js';
+import type { ValueOptions } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
 import { checkKeyTypes } from './keys/key-types.js';
 import { checkParameterValues } from './parameter-values.js';
@@ -19,18 +19,18 @@ export interface ViewParameters {
   readonly texts: readonly (string | null)[];
 }
 
-/** Plain data, to be kept. */
-export interface ServedView extends ViewShape {
+/** A served view as plain data, which can be stored. */
+export interface ServedView extends ValueOptions {
   readonly name: string;
   /** Null if it depends on the user. */
   readonly prefix: string | null;
   readonly key: readonly string[];
   readonly template?: string | undefined;
-  /** The query. */
+  /** The text of the query. */
   readonly text: string;
 }
 
-/** What has been found out about a view. */
+/** A view that is ready to be served, with the analysis of its query. */
 export interface PreparedView {
   readonly analysis: Analysis;
   readonly view: CompiledView;
@@ -39,18 +39,21 @@ export interface PreparedView {
 /** @throws SetupError that names the view that cannot be served. */
 export function prepareView(
   db: Database,
-  { name, prefix, key, template, text, ...shape }: ServedView,
+  { name, prefix, key, template, text, ...valueOptions }: ServedView,
 ): Promise<PreparedView> {
   return inViewAsync(name, async () => {
     const analysis = await analyze(db, text, key);
     await checkKeyTypes(db, analysis.columns, key);
-    return { analysis, view: compileView({ name, prefix: prefix ?? undefined, key, template }, analysis, shape) };
+    return {
+      analysis,
+      view: compileView({ name, prefix: prefix ?? undefined, key, template }, analysis, valueOptions),
+    };
   });
 }
 
 /**
- * The parameters of a view.
- * @param prefix what the user's keys start with, if that is a parameter
+ * Returns a view's parameters.
+ * @param prefix the prefix of the user's keys, if it is a parameter
  * @throws SetupError that names the view whose parameters do not fit.
  */
 export function parametersOf(
@@ -67,7 +70,7 @@ export function parametersOf(
   return { literals: [...literals, typedLiteral(prefix, prefixType)], texts: [...texts, prefix] };
 }
 
-/** The same out of the texts of the parameters. */
+/** Returns a view's parameters from their texts. @throws SetupError that names the view whose parameters do not fit. */
 export function parametersIn(prepared: PreparedView, texts: readonly (string | null)[]): ViewParameters {
   const hasPrefix = prepared.view.prefix === undefined;
   return hasPrefix
@@ -77,13 +80,13 @@ export function parametersIn(prepared: PreparedView, texts: readonly (string | n
 
 function toLiterals(
   values: readonly unknown[],
-  { parameterTypes, momentParameters, keepsParametersApart }: Analysis,
+  { parameterTypes, dateTimeParameters, keepsParametersApart }: Analysis,
 ): string[] {
   return parameterTypes.map((type, i) => {
     const value = values[i];
-    if (momentParameters.has(i + 1) && isMovingMoment(String(value))) {
+    if (dateTimeParameters.has(i + 1) && isRelativeDateTime(String(value))) {
       throw new SetupError(
-        `its parameter $${i + 1} is '${value}', which means a different moment each time. Pass the time itself`,
+        `its parameter $${i + 1} is '${value}', which means a different time whenever it is read. Pass the time itself`,
       );
     }
     return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);

@@ -1,4 +1,4 @@
-/** Connections that are given to processes: here, to servers of this one. */
+/** Hands connections to servers in this process, in place of worker processes. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -16,7 +16,7 @@ afterEach(() => handover.close());
 const answer = (text: string) => (_: IncomingMessage, response: ServerResponse) =>
   response.writeHead(200, { Connection: 'close' }).end(text);
 
-/** Serves what it is given, without saying that it has it, which would close a copy that is here the only one. */
+/** Serves its connections without confirming them, which would close the only copy that these tests have. */
 function server(name: string): Taker {
   const http = createServer(answer(name));
   return {
@@ -27,50 +27,50 @@ function server(name: string): Taker {
   };
 }
 
-/** Takes nothing, as a process that has just been killed. */
-function deaf() {
-  const given: number[] = [];
-  return { given, give: (id: number) => void given.push(id) };
+/** Takes no connections, like a process that has just been killed. */
+function unresponsive() {
+  const receivedIDs: number[] = [];
+  return { receivedIDs, give: (id: number) => void receivedIDs.push(id) };
 }
 
-const ask = async () => (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
+const fetchText = async () => (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
 
-it('gives each process a connection in turn', async () => {
+it('gives connections to the processes in turn', async () => {
   handover.add(server('a'));
   handover.add(server('b'));
-  expect([await ask(), await ask(), await ask(), await ask()]).toEqual(['a', 'b', 'a', 'b']);
+  expect([await fetchText(), await fetchText(), await fetchText(), await fetchText()]).toEqual(['a', 'b', 'a', 'b']);
 });
 
-it('gives what a process has not taken when it is gone to another one', async () => {
-  const gone = deaf();
-  handover.add(gone);
-  const asked = [ask(), ask()];
-  await vi.waitFor(() => expect(gone.given).toHaveLength(2));
+it('gives the unconfirmed connections of a process that has exited to another one', async () => {
+  const killed = unresponsive();
+  handover.add(killed);
+  const answers = [fetchText(), fetchText()];
+  await vi.waitFor(() => expect(killed.receivedIDs).toHaveLength(2));
   handover.add(server('b'));
-  handover.lost(gone);
-  expect(await Promise.all(asked)).toEqual(['b', 'b']);
+  handover.handleExit(killed);
+  expect(await Promise.all(answers)).toEqual(['b', 'b']);
 });
 
-it('keeps connections that come while there is no process', async () => {
-  const asked = [ask(), ask()];
-  const gone = deaf();
-  handover.add(gone);
-  await vi.waitFor(() => expect(gone.given).toHaveLength(2));
-  handover.lost(gone);
+it('keeps connections that arrive while there is no process', async () => {
+  const answers = [fetchText(), fetchText()];
+  const killed = unresponsive();
+  handover.add(killed);
+  await vi.waitFor(() => expect(killed.receivedIDs).toHaveLength(2));
+  handover.handleExit(killed);
   handover.add(server('b'));
-  expect(await Promise.all(asked)).toEqual(['b', 'b']);
+  expect(await Promise.all(answers)).toEqual(['b', 'b']);
 });
 
-it('gives a process that is to end no more connections, and leaves it those that it has', async () => {
-  const leaving = deaf();
-  handover.add(leaving);
-  const kept = ask().catch(() => 'closed');
-  await vi.waitFor(() => expect(leaving.given).toHaveLength(1));
-  handover.remove(leaving);
+it('gives no more connections to a removed process, which keeps those that it has', async () => {
+  const removed = unresponsive();
+  handover.add(removed);
+  const unanswered = fetchText().catch(() => 'closed');
+  await vi.waitFor(() => expect(removed.receivedIDs).toHaveLength(1));
+  handover.remove(removed);
   handover.add(server('b'));
-  expect(await ask()).toBe('b');
-  handover.taken(leaving.given[0]!);
-  handover.lost(leaving);
-  // Here, the copy was the only one.
-  expect(await kept).toBe('closed');
+  expect(await fetchText()).toBe('b');
+  handover.confirm(removed.receivedIDs[0]!);
+  handover.handleExit(removed);
+  // In this test, the copy was the only socket of the connection.
+  expect(await unanswered).toBe('closed');
 });

@@ -1,72 +1,72 @@
 /**
- * Gives the connections of a port to processes. Node's cluster module could do that, but it forgets a connection that it
- * was just giving to a process that is killed: the client would wait for ever.
+ * Distributes the connections of a port to processes. Node's cluster module could do that, but it loses a connection
+ * that it is passing to a process when that process is killed, and the client would wait forever.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { startListening } from '../serving.js';
 
-/** A process that takes connections. */
+/** A process that accepts connections. */
 export interface Taker {
-  /** Sends a connection, of which a copy stays here. */
+  /** Sends a connection, and keeps a copy here. */
   give(id: number, socket: Socket): void;
 }
 
-interface Given {
+interface PendingConnection {
   readonly socket: Socket;
   readonly taker: Taker;
 }
 
 export class Handover {
-  // Nothing of a connection is read here.
+  // This process reads nothing from the connections.
   readonly #server: Server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true });
   readonly #takers: Taker[] = [];
-  readonly #given = new Map<number, Given>();
+  readonly #pending = new Map<number, PendingConnection>();
   #waiting: Socket[] = [];
   #ids = 0;
 
   constructor() {
     this.#server.on('connection', (socket: Socket) => {
-      // The process that serves it notices by itself.
+      // The process that serves the connection handles its errors.
       socket.on('error', () => {});
       this.#give(socket);
     });
   }
 
-  /** Returns the URL, without a trailing slash. Rejects if the port is taken. */
+  /** Starts listening. Returns the URL, without a trailing slash. Rejects if the port is taken. */
   listen(port: number, hostname: string | undefined): Promise<string> {
     return startListening(this.#server, port, hostname);
   }
 
-  /** From now on, the process is given connections when it is its turn. */
+  /** Adds a process, which then receives connections in turn with the others. */
   add(taker: Taker): void {
     this.#takers.push(taker);
     for (const socket of this.#waiting.splice(0)) this.#give(socket);
   }
 
-  /** The process is given no more connections. */
+  /** Gives the process no more connections. */
   remove(taker: Taker): void {
     const at = this.#takers.indexOf(taker);
     if (at >= 0) this.#takers.splice(at, 1);
   }
 
-  /** The process has the connection. */
-  taken(id: number): void {
-    // Closes the copy: the connection goes on.
-    this.#given.get(id)?.socket.destroy();
-    this.#given.delete(id);
+  /** Confirms that the process has the connection. */
+  confirm(id: number): void {
+    // Closes only the copy. The connection stays open.
+    this.#pending.get(id)?.socket.destroy();
+    this.#pending.delete(id);
   }
 
-  /** The process is gone: what it has not taken goes to others. */
-  lost(taker: Taker): void {
+  /** Handles the exit of a process: the connections that it has not confirmed go to others. */
+  handleExit(taker: Taker): void {
     this.remove(taker);
-    for (const [id, given] of this.#given) {
-      if (given.taker !== taker) continue;
-      this.#given.delete(id);
-      this.#give(given.socket);
+    for (const [id, pending] of this.#pending) {
+      if (pending.taker !== taker) continue;
+      this.#pending.delete(id);
+      this.#give(pending.socket);
     }
   }
 
-  /** Accepts no more connections. What no process has been given is closed. */
+  /** Stops accepting connections, and closes those that no process has received. */
   close(): void {
     this.#server.close();
     for (const socket of this.#waiting.splice(0)) socket.destroy();
@@ -80,7 +80,7 @@ export class Handover {
     }
     this.#takers.push(taker);
     const id = ++this.#ids;
-    this.#given.set(id, { socket, taker });
+    this.#pending.set(id, { socket, taker });
     taker.give(id, socket);
   }
 }

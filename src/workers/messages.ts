@@ -1,36 +1,36 @@
-/** What the processes of one server tell each other. */
+/** The messages between the processes of one server. */
 import type { Exposition, Measurements } from '../telemetry/exposition.js';
 
-/** To a worker. */
-export type Order =
-  /** Comes with a connection, to be served. */
+/** A message to a worker. */
+export type WorkerCommand =
+  /** Serve the connection that comes with this message. */
   | { readonly kind: 'connection'; readonly id: number }
-  /** Say that each response is the last of its connection. */
+  /** Announce in each response that it is the last on its connection. */
   | { readonly kind: 'drain'; readonly isReplaced: boolean }
-  /** Answer what has been asked, and end. No connection comes any more. */
+  /** Answer the pending requests, and exit. No more connections follow. */
   | { readonly kind: 'end' }
-  /** Say what has been measured. */
+  /** Send the measurements. */
   | { readonly kind: 'measure'; readonly id: number }
-  /** What was asked for with `metrics`. */
+  /** The answer to `metrics`. */
   | ({ readonly kind: 'exposition'; readonly id: number } & Exposition);
 
-/** From a worker. */
-export type Report =
-  /** It can serve. */
-  | { readonly kind: 'ready'; readonly served: Served | null }
-  /** It cannot start; the text is for whoever started the server. */
+/** A message from a worker. */
+export type WorkerMessage =
+  /** The worker can serve. */
+  | { readonly kind: 'ready'; readonly paths: ServedPaths | null }
+  /** The worker cannot start. The text is for the person who started the server. */
   | { readonly kind: 'failed'; readonly text: string }
-  /** It has a connection, which is now its own. */
+  /** The worker has received the connection, and now owns it. */
   | { readonly kind: 'taken'; readonly id: number }
   /** The answer to `measure`. */
   | { readonly kind: 'measured'; readonly id: number; readonly measurements: Measurements }
-  /** Its last words. */
+  /** The worker's last message. */
   | { readonly kind: 'ending'; readonly measurements: Measurements }
-  /** Somebody wants to know what all workers have measured. */
+  /** The worker requests the measurements of all workers. */
   | { readonly kind: 'metrics'; readonly id: number };
 
-/** Where clients pull and push: paths. Tenants may have any, so nothing is said of them. */
-export interface Served {
+/** The paths at which clients pull and push. Unspecified for tenants, which can have any. */
+export interface ServedPaths {
   readonly pull: string;
   readonly push: string;
 }

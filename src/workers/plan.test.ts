@@ -4,7 +4,7 @@ import { type Action, WorkerPlan } from './plan.js';
 const killed = 'A worker ended by itself (signal SIGKILL).';
 const minute = 60_000;
 
-/** In short: what a test is about. */
+/** Abbreviates actions to what the tests check. */
 function brief(actions: readonly Action[]): string[] {
   return actions.map((action) => {
     switch (action.do) {
@@ -16,7 +16,7 @@ function brief(actions: readonly Action[]): string[] {
         return `end ${action.process}`;
       case 'give up':
         return `give up: ${action.reason}`;
-      case 'tell':
+      case 'log':
         return `${action.level}: ${action.message}`;
       default:
         return action.do;
@@ -24,7 +24,7 @@ function brief(actions: readonly Action[]): string[] {
   });
 }
 
-/** Two workers that serve: processes 1 and 2. */
+/** Returns a plan with two workers that serve, as processes 1 and 2. */
 function twoServing(): WorkerPlan {
   const plan = new WorkerPlan(2);
   plan.begin();
@@ -44,7 +44,7 @@ it('starts the first worker alone, then the others, and listens when all serve',
   expect(brief(alone.ready(1, 0))).toEqual(['listen']);
 });
 
-it('does not wait for another worker that cannot start', () => {
+it('listens without a later worker that cannot start', () => {
   const plan = new WorkerPlan(2);
   plan.begin();
   plan.ready(1, 0);
@@ -63,23 +63,23 @@ it('gives up if the first worker cannot start, and replaces nothing before it se
   expect(brief(plan.ended(1, 'Set PORT.', 0))).toEqual(['give up: Set PORT.']);
 });
 
-it('starts a worker again, each time after a longer pause, for ever', () => {
+it('always restarts a worker, each time after a longer pause', () => {
   const plan = twoServing();
   const pauses: string[] = [];
   let process = 2;
   for (let death = 1; death <= 7; death++) {
-    const [told, next] = brief(plan.ended(process, killed, 1_000));
-    pauses.push(told!.replace(`warn: ${killed}\nStarting worker 2 again`, ''));
+    const [logged, next] = brief(plan.ended(process, killed, 1_000));
+    pauses.push(logged!.replace(`warn: ${killed}\nStarting worker 2 again`, ''));
     if (next!.startsWith('wait')) expect(brief(plan.resume(2))).toEqual([`start ${process + 1} as worker 2`]);
     else expect(next).toBe(`start ${process + 1} as worker 2`);
     process++;
-    // Every other one serves for a moment, the others do not even start.
+    // Every second process serves for a moment; the others do not even start.
     if (death % 2 === 0) plan.ready(process, 1_000);
   }
   expect(pauses).toEqual(['.', ' in 1 s.', ' in 3 s.', ' in 10 s.', ' in 30 s.', ' in 30 s.', ' in 30 s.']);
 });
 
-it('starts a worker again at once that has served for more than a minute', () => {
+it('immediately restarts a worker that has served for more than a minute', () => {
   const plan = twoServing();
   plan.ended(2, killed, 0);
   plan.ready(3, 0);
@@ -89,7 +89,7 @@ it('starts a worker again at once that has served for more than a minute', () =>
   expect(brief(plan.ended(4, killed, 3 + minute))[1]).toBe('start 5 as worker 2');
 });
 
-it('replaces one worker after another, each when the one before has ended', () => {
+it('replaces the workers one by one, each after the previous one has ended', () => {
   const plan = twoServing();
   expect(brief(plan.replace())).toEqual(['info: Replacing the workers', 'start 3 as worker 1']);
   expect(brief(plan.ready(3, 0))).toEqual(['end 1']);
@@ -107,7 +107,7 @@ it('keeps the workers if a replacement cannot start', () => {
   expect(brief(plan.replace())).toEqual(['info: Replacing the workers', 'start 4 as worker 1']);
 });
 
-it('replaces all again if that was asked for meanwhile', () => {
+it('replaces all workers again if that is requested during a replacement', () => {
   const plan = twoServing();
   plan.replace();
   expect(plan.replace()).toEqual([]);
@@ -123,14 +123,14 @@ it('replaces all again if that was asked for meanwhile', () => {
   expect(brief(plan.ended(5, 'No.', 0)).slice(1)).toEqual(['info: Replacing the workers', 'start 6 as worker 1']);
 });
 
-it('lets a replacement take the place of a worker that dies meanwhile', () => {
+it('uses the replacement of a worker that dies during its replacement', () => {
   const plan = twoServing();
   plan.replace();
   expect(brief(plan.ended(1, killed, 0))).toEqual([`warn: ${killed}`]);
   expect(brief(plan.ready(3, 0))).toEqual(['start 4 as worker 2']);
 });
 
-it('starts a worker again that has died, and whose replacement cannot start', () => {
+it('restarts a dead worker whose replacement cannot start', () => {
   const plan = twoServing();
   plan.replace();
   plan.ended(1, killed, 0);
@@ -140,7 +140,7 @@ it('starts a worker again that has died, and whose replacement cannot start', ()
   ]);
 });
 
-it('replaces a worker that was starting anyway when it serves, and one that pauses at once', () => {
+it('replaces a starting worker when it serves, and a pausing one immediately', () => {
   const plan = twoServing();
   plan.ended(1, killed, 0);
   expect(brief(plan.replace())).toEqual(['info: Replacing the workers']);
@@ -156,17 +156,17 @@ it('replaces a worker that was starting anyway when it serves, and one that paus
   expect(brief(plan.ready(6, 1))).toEqual(['start 7 as worker 2']);
 });
 
-it('starts a worker again that dies while another one is replaced', () => {
+it('restarts a worker that dies while another one is replaced', () => {
   const plan = twoServing();
   plan.replace();
   expect(brief(plan.ended(2, killed, 0))[1]).toBe('start 4 as worker 2');
   plan.ready(3, 0);
-  // Its replacement waits until it serves, or has failed.
+  // The replacement of worker 2 waits until process 4 serves, or has failed.
   expect(brief(plan.ended(1, '', 0))).toEqual([]);
   expect(brief(plan.ended(4, 'No.', 0))).toEqual(['start 5 as worker 2']);
 });
 
-it('does nothing any more once it is to stop', () => {
+it('does nothing after it has been stopped', () => {
   const plan = twoServing();
   plan.ended(1, killed, 0);
   plan.ready(3, 0);

@@ -1,75 +1,75 @@
 /**
- * What to do about the worker processes of a server when one of them is ready or ends, and when all are to be replaced.
- * Pure: it neither starts nor waits for anything.
+ * Decides what to do about the worker processes of a server when one of them is ready or ends, and when all are to be
+ * replaced. Pure: it starts nothing and waits for nothing.
  */
 
-/** How long to wait before a worker is started again, in milliseconds; after the last, always as long. */
+/** The pauses before a worker starts again, in milliseconds. The last one repeats. */
 const pausesMs = [0, 1_000, 3_000, 10_000, 30_000];
-/** A worker that has served for this long is started again at once. */
+/** A worker that has served for this long starts again immediately. */
 const steadyMs = 60_000;
 
 export type Action =
-  /** Start this process, to take the worker's place. */
+  /** Start this process for the worker. */
   | { readonly do: 'start'; readonly process: number; readonly worker: number }
-  /** Call `resume` when the time is over. */
+  /** Call `resume` after this time. */
   | { readonly do: 'wait'; readonly ms: number; readonly worker: number }
-  /** Each worker serves, or has tried to: connections may come, and none gets most of them. */
+  /** Open the port. Each worker serves or has tried to start, so none will receive most of the connections. */
   | { readonly do: 'listen' }
   /** The first process could not start, so no other one will. */
   | { readonly do: 'give up'; readonly reason: string }
-  /** Let this process answer what it has begun with, and end. */
+  /** Let this process finish its requests and exit. */
   | { readonly do: 'end'; readonly process: number }
-  | { readonly do: 'tell'; readonly level: 'info' | 'warn' | 'error'; readonly message: string };
+  | { readonly do: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string };
 
-/** A place for a process. */
+/** A worker, run by one process after another. */
 interface Worker {
   readonly number: number;
-  /** The process that is given connections. */
+  /** The process that receives connections. */
   serving?: number | undefined;
-  /** When it began to serve. */
+  /** The time at which it began to serve. */
   since: number;
-  /** The process that is to take its place, or to fill it. */
+  /** The process that is starting, to replace the serving one or because there is none. */
   starting?: number | undefined;
-  /** How many of its processes have ended by themselves, one soon after the other. */
+  /** The number of its processes that have ended unexpectedly in quick succession. */
   failures: number;
 }
 
-/** All workers, while they are replaced one after another. */
+/** The replacement of all workers, one after another. */
 interface Replacement {
-  /** Those whose turn comes. */
+  /** The workers still to be replaced. */
   readonly left: Worker[];
-  /** The one whose turn it is. */
+  /** The worker being replaced. */
   worker: Worker;
   /** The new process. */
   process?: number | undefined;
-  /** The process that was replaced and has not ended yet. */
-  leaving?: number | undefined;
-  /** Replacing was asked for again meanwhile. */
+  /** The old process, which has not ended yet. */
+  ending?: number | undefined;
+  /** True if another replacement was requested during this one. */
   again: boolean;
 }
 
-const tell = (level: 'info' | 'warn' | 'error', message: string): Action => ({ do: 'tell', level, message });
+const logAction = (level: 'info' | 'warn' | 'error', message: string): Action => ({ do: 'log', level, message });
 
 export class WorkerPlan {
   readonly #workers: readonly Worker[];
-  readonly #leaving = new Set<number>();
+  readonly #ending = new Set<number>();
   #processes = 0;
   #hasServed = false;
   #isListening = false;
   #isStopping = false;
   #replacement: Replacement | undefined;
 
-  /** @param count how many workers there are */
+  /** @param count the number of workers */
   constructor(count: number) {
     this.#workers = Array.from({ length: count }, (_, i) => ({ number: i + 1, since: 0, failures: 0 }));
   }
 
-  /** The first worker alone: if it cannot start, the others could not either. */
+  /** Starts the first worker alone: if it cannot start, the others could not either. */
   begin(): Action[] {
     return [this.#start(this.#workers[0]!)];
   }
 
-  /** A process is ready to serve. */
+  /** Handles a process that is ready to serve. */
   ready(process: number, now: number): Action[] {
     const worker = this.#workers.find(({ starting }) => starting === process);
     if (!worker || this.#isStopping) return [];
@@ -84,24 +84,24 @@ export class WorkerPlan {
     if (replacement?.worker !== worker) return [];
     if (replacement.process !== process) return this.#replace(replacement);
     if (old === undefined) return this.#replaceNext(replacement);
-    replacement.leaving = old;
-    this.#leaving.add(old);
+    replacement.ending = old;
+    this.#ending.add(old);
     return [{ do: 'end', process: old }];
   }
 
-  /** A process has ended; `how` is a sentence, or several. */
+  /** Handles the end of a process; `how` is one sentence or several. */
   ended(process: number, how: string, now: number): Action[] {
     if (this.#isStopping) return [];
-    if (this.#leaving.delete(process)) {
+    if (this.#ending.delete(process)) {
       const replacement = this.#replacement;
-      return replacement?.leaving === process ? this.#replaceNext(replacement) : [];
+      return replacement?.ending === process ? this.#replaceNext(replacement) : [];
     }
     const worker = this.#workers.find(({ serving, starting }) => serving === process || starting === process);
     if (!worker) return [];
     return worker.starting === process ? this.#failed(worker, process, how) : this.#died(worker, how, now);
   }
 
-  /** The pause of a worker is over. */
+  /** Handles the end of a worker's pause. */
   resume(number: number): Action[] {
     const worker = this.#workers[number - 1]!;
     const isNeeded = worker.serving === undefined && worker.starting === undefined && !this.#isStopping;
@@ -117,10 +117,10 @@ export class WorkerPlan {
     }
     const [worker, ...left] = this.#workers;
     this.#replacement = { worker: worker!, left, again: false };
-    return [tell('info', 'Replacing the workers'), ...this.#replace(this.#replacement)];
+    return [logAction('info', 'Replacing the workers'), ...this.#replace(this.#replacement)];
   }
 
-  /** From now on, nothing is to be done any more. */
+  /** Stops planning. No further actions follow. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -137,7 +137,7 @@ export class WorkerPlan {
     return { do: 'start', process: worker.starting, worker: worker.number };
   }
 
-  /** Has a new process take the worker's place, but not before one that is starting already. */
+  /** Starts a process to replace the worker's current one, unless one is starting already. */
   #replace(replacement: Replacement): Action[] {
     if (replacement.worker.starting !== undefined) return [];
     const start = this.#start(replacement.worker);
@@ -151,7 +151,7 @@ export class WorkerPlan {
       return this.#replace(this.#replacement);
     }
     this.#replacement = undefined;
-    return [tell('info', 'All workers have been replaced'), ...(again ? this.replace() : [])];
+    return [logAction('info', 'All workers have been replaced'), ...(again ? this.replace() : [])];
   }
 
   #failed(worker: Worker, process: number, how: string): Action[] {
@@ -163,14 +163,14 @@ export class WorkerPlan {
     this.#replacement = undefined;
     const message = `${how}\nWorker ${worker.number} could not be replaced. The workers that serve go on.`;
     const more = worker.serving === undefined ? this.#startAgain(worker, how) : [];
-    return [tell('error', message), ...more, ...(replacement.again ? this.replace() : [])];
+    return [logAction('error', message), ...more, ...(replacement.again ? this.replace() : [])];
   }
 
   #died(worker: Worker, how: string, now: number): Action[] {
     worker.serving = undefined;
     if (now - worker.since > steadyMs) worker.failures = 0;
-    // Another process is about to take its place.
-    if (worker.starting !== undefined) return [tell('warn', how)];
+    // Another process is about to replace it.
+    if (worker.starting !== undefined) return [logAction('warn', how)];
     return this.#startAgain(worker, how);
   }
 
@@ -178,7 +178,7 @@ export class WorkerPlan {
     const ms = pausesMs[Math.min(worker.failures, pausesMs.length - 1)]!;
     worker.failures++;
     const when = ms > 0 ? ` in ${ms / 1_000} s` : '';
-    const told = tell('warn', `${how}\nStarting worker ${worker.number} again${when}.`);
-    return [told, ms > 0 ? { do: 'wait', ms, worker: worker.number } : this.#start(worker), ...this.#listen()];
+    const message = logAction('warn', `${how}\nStarting worker ${worker.number} again${when}.`);
+    return [message, ms > 0 ? { do: 'wait', ms, worker: worker.number } : this.#start(worker), ...this.#listen()];
   }
 }

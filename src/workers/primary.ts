@@ -1,20 +1,20 @@
-/** The process that starts the workers of a server, and gives them the connections of its port. */
+/** The process that starts the workers of a server, and hands them the connections of its port. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ListenAddress } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { settlesWithin } from '../limits/deadline.js';
 import type { Logger } from '../log.js';
-import { closeMs, usualDrainDelayMs, usualDrainMs } from '../serving.js';
+import { closeMs, defaultDrainDelayMs, defaultDrainMs } from '../serving.js';
 import { Handover } from './handover.js';
-import { Measuring } from './measuring.js';
-import type { Report, Served } from './messages.js';
+import type { ServedPaths, WorkerMessage } from './messages.js';
+import { MetricsCollector } from './metrics-collector.js';
 import { type Action, WorkerPlan } from './plan.js';
 import { type End, WorkerProcess } from './worker-process.js';
 
 export interface WorkersOptions {
   readonly count: number;
-  /** The file that a worker runs, with its arguments, and what else is in its environment. */
+  /** The file that a worker runs, its arguments, and additions to its environment. */
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -22,21 +22,21 @@ export interface WorkersOptions {
   readonly log: Logger;
 }
 
-/** A worker has one core: more threads that collect garbage would take those of the others, and of Postgres. */
+/** A worker has one core. More garbage collection threads would take the cores of other workers and of Postgres. */
 const threads = '--v8-pool-size=1';
 
-/** How long a worker takes to end at most, with some time for a busy machine. */
-const endMs = usualDrainMs + closeMs + 2_000;
+/** The maximum time for a worker to exit, with some slack for a busy machine. */
+const endMs = defaultDrainMs + closeMs + 2_000;
 
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #plan: WorkerPlan;
   readonly #handover = new Handover();
-  readonly #measuring = new Measuring();
-  /** All that have not ended, by their numbers. */
+  readonly #metrics = new MetricsCollector();
+  /** The processes that have not ended, by number. */
   readonly #processes = new Map<number, WorkerProcess>();
   readonly #ready = new Set<WorkerProcess>();
-  #served: Served | null = null;
+  #paths: ServedPaths | null = null;
   #onServing = () => {};
   #onFailure = (_: unknown) => {};
 
@@ -48,33 +48,33 @@ export class Workers {
   }
 
   /**
-   * Starts them. Resolves when each serves, or has tried to, and the port is open.
-   * @throws SetupError if the first cannot start; and `EADDRINUSE` and the like
+   * Starts the workers. Resolves when each serves, or has tried to start, and the port is open.
+   * @throws SetupError if the first worker cannot start; system errors such as `EADDRINUSE`
    */
-  start(): Promise<{ readonly url: string; readonly served: Served | null }> {
+  start(): Promise<{ readonly url: string; readonly paths: ServedPaths | null }> {
     return new Promise((resolve, reject) => {
       const { port, hostname } = this.#options.address;
-      const listen = async () => ({ url: await this.#handover.listen(port, hostname), served: this.#served });
+      const listen = async () => ({ url: await this.#handover.listen(port, hostname), paths: this.#paths });
       this.#onServing = () => resolve(listen());
       this.#onFailure = reject;
       this.#follow(this.#plan.begin());
     });
   }
 
-  /** Replaces them by new processes, one after another. Those that cannot be replaced stay. */
+  /** Replaces the workers with new processes, one after another. Those that cannot be replaced stay. */
   replace(): void {
     this.#follow(this.#plan.replace());
   }
 
   /**
-   * Has all of them answer what they have begun with, and end.
-   * @param delayMs for how long connections are still accepted
-   * @returns whether all ended in time
+   * Lets all workers finish their requests and exit.
+   * @param delayMs how long to keep accepting connections
+   * @returns true if all ended in time
    */
   async stop(delayMs: number): Promise<boolean> {
     this.#plan.stop();
     for (const process of this.#processes.values()) {
-      if (this.#ready.has(process)) process.order({ kind: 'drain', isReplaced: false });
+      if (this.#ready.has(process)) process.send({ kind: 'drain', isReplaced: false });
       else process.kill();
     }
     await sleep(delayMs);
@@ -84,7 +84,7 @@ export class Workers {
   }
 
   async #end(process: WorkerProcess): Promise<End> {
-    process.order({ kind: 'end' });
+    process.send({ kind: 'end' });
     if (!(await settlesWithin(endMs, process.ended))) process.kill();
     return process.ended;
   }
@@ -110,56 +110,56 @@ export class Workers {
       case 'end':
         void this.#replaced(this.#processes.get(action.process)!);
         return;
-      case 'tell':
+      case 'log':
         this.#options.log[action.level]({}, action.message);
     }
   }
 
   #start(number: number): void {
     const process = new WorkerProcess(number, this.#options.env, {
-      onReport: (process, report) => this.#hear(process, report),
+      onMessage: (process, message) => this.#handle(process, message),
       onEnd: (process, { reason }) => {
         this.#processes.delete(process.number);
         this.#ready.delete(process);
-        this.#handover.lost(process);
-        this.#measuring.ended(process);
+        this.#handover.handleExit(process);
+        this.#metrics.retire(process);
         this.#follow(this.#plan.ended(process.number, reason, performance.now()));
       },
     });
     this.#processes.set(number, process);
   }
 
-  #hear(process: WorkerProcess, report: Report): void {
-    switch (report.kind) {
+  #handle(process: WorkerProcess, message: WorkerMessage): void {
+    switch (message.kind) {
       case 'ready':
-        this.#served = report.served;
+        this.#paths = message.paths;
         this.#ready.add(process);
-        this.#measuring.add(process);
+        this.#metrics.add(process);
         this.#handover.add(process);
         this.#follow(this.#plan.ready(process.number, performance.now()));
         return;
       case 'taken':
-        this.#handover.taken(report.id);
+        this.#handover.confirm(message.id);
         return;
       case 'measured':
-        this.#measuring.answered(process, report.id, report.measurements);
+        this.#metrics.recordAnswer(process, message.id, message.measurements);
         return;
       case 'ending':
-        this.#measuring.note(process, report.measurements);
+        this.#metrics.record(process, message.measurements);
         return;
       case 'metrics':
-        void this.#expose(process, report.id);
+        void this.#expose(process, message.id);
     }
   }
 
   async #replaced(process: WorkerProcess): Promise<void> {
     this.#handover.remove(process);
-    process.order({ kind: 'drain', isReplaced: true });
-    await sleep(usualDrainDelayMs);
+    process.send({ kind: 'drain', isReplaced: true });
+    await sleep(defaultDrainDelayMs);
     await this.#end(process);
   }
 
   async #expose(process: WorkerProcess, id: number): Promise<void> {
-    process.order({ kind: 'exposition', id, ...(await this.#measuring.expose()) });
+    process.send({ kind: 'exposition', id, ...(await this.#metrics.expose()) });
   }
 }

@@ -1,4 +1,4 @@
-/** A server that serves connections which another one has accepted. */
+/** Serves connections that another server has accepted. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,11 +11,11 @@ let acceptor: Server;
 let release = () => {};
 
 beforeEach(async () => {
-  const held = new Promise<void>((resolve) => {
+  const blocked = new Promise<void>((resolve) => {
     release = resolve;
   });
   const fetch = async ({ url }: Request) => {
-    if (url.endsWith('/held')) await held;
+    if (url.endsWith('/held')) await blocked;
     return new Response('answer');
   };
   serving = new Serving({ fetch, close: async () => {} }, { log: silent });
@@ -41,21 +41,21 @@ async function allOf(socket: Socket): Promise<string> {
   return text;
 }
 
-it('answers, also a client that has ended its half', async () => {
+it('answers a client that has already closed its half of the connection', async () => {
   const socket = open();
   socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await allOf(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*answer/);
 });
 
-it('waits no longer for headers than on connections of its own', async () => {
-  // The usual limits are too long for a test.
+it('limits the wait for headers on adopted connections', async () => {
+  // The default limits are too long for a test.
   Object.assign(serving.server, { headersTimeout: 100, connectionsCheckingInterval: 50 });
   const socket = open();
   socket.write('GET / HTTP/1.1\r\nHost:');
   expect(await allOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-it('stops when what it has been given is answered', async () => {
+it('stops after it has answered all requests', async () => {
   const socket = open();
   socket.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(serving.server, 'request');

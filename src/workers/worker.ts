@@ -1,4 +1,4 @@
-/** What a worker of a server does: it serves the connections that it is given, until it is told to end. */
+/** A worker of a server: it serves the connections that it receives, until it is told to exit. */
 import { Socket } from 'node:net';
 import { explainFailure } from '../failure.js';
 import { settlesWithin } from '../limits/deadline.js';
@@ -6,89 +6,91 @@ import type { Logger } from '../log.js';
 import { type Service, Serving } from '../serving.js';
 import type { Exposition, Measurements } from '../telemetry/exposition.js';
 import type { ExposeTogether } from '../telemetry/telemetry.js';
-import type { Order, Report, Served } from './messages.js';
+import type { ServedPaths, WorkerCommand, WorkerMessage } from './messages.js';
 
-/** How long it may take to say what was measured last, whatever hangs. */
-const lastWordsMs = 1_000;
+/** The maximum time for sending the final measurements, even if something hangs. */
+const lastMessageMs = 1_000;
 
 export interface WorkerService {
   readonly service: Service;
   /** Ends the responses that would otherwise never end, while other processes take over. */
   readonly endStreams: () => void;
-  readonly served: Served | null;
+  readonly paths: ServedPaths | null;
   readonly log: Logger;
 }
 
 /**
- * Serves, in a process that `Workers` has started.
- * @param start starts the service. If it rejects, the process ends, and the server's first process says why.
+ * Serves in a process that `Workers` has started.
+ * @param start starts the service. If it rejects, this process exits, and the primary process reports why.
  */
 export async function runWorker(start: (together: ExposeTogether) => Promise<WorkerService>): Promise<void> {
-  // A terminal and systemd send them to all processes; the first one says what they mean.
+  // A terminal and systemd send these signals to all processes; the primary process decides what to do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   const metrics = new WorkerMetrics();
   try {
-    const { service, endStreams, served, log } = await start(metrics.together);
+    const { service, endStreams, paths, log } = await start(metrics.together);
     let isReplaced = false;
     const drain = () => (isReplaced ? endStreams() : service.drain?.());
     const fetch: Service['fetch'] = (request, env) => service.fetch(request, env);
     const serving = new Serving({ fetch, drain, close: () => service.close() }, { log });
-    process.on('message', (order: Order, socket: unknown) => {
-      switch (order.kind) {
+    process.on('message', (command: WorkerCommand, socket: unknown) => {
+      switch (command.kind) {
         case 'connection':
-          report({ kind: 'taken', id: order.id });
-          // It is none if the client has gone away meanwhile.
+          send({ kind: 'taken', id: command.id });
+          // There is no socket if the client has disconnected in the meantime.
           if (socket instanceof Socket) serving.adopt(socket);
           return;
         case 'drain':
-          isReplaced = order.isReplaced;
+          isReplaced = command.isReplaced;
           serving.announceEnd();
           return;
         case 'end':
           void end(serving, metrics);
           return;
         default:
-          metrics.hear(order);
+          metrics.handle(command);
       }
     });
-    await report({ kind: 'ready', served });
+    await send({ kind: 'ready', paths });
   } catch (error) {
-    await report({ kind: 'failed', text: explainFailure(error) });
+    await send({ kind: 'failed', text: explainFailure(error) });
     process.exit(1);
   }
 }
 
 async function end(serving: Serving, metrics: WorkerMetrics): Promise<never> {
   const isWell = await serving.stop();
-  const lastWords = async () => report({ kind: 'ending', measurements: await metrics.own() });
-  await settlesWithin(lastWordsMs, lastWords());
+  const lastMessage = async () => send({ kind: 'ending', measurements: await metrics.measure() });
+  await settlesWithin(lastMessageMs, lastMessage());
   process.exit(isWell ? 0 : 1);
 }
 
-/** Resolves when it is sent. Whoever is not there any more does not hear it, and this process is about to end too. */
-function report(message: Report): Promise<void> {
+/** Resolves when the message is sent, or dropped because the primary is gone; this process then exits soon, too. */
+function send(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));
 }
 
-/** What this worker tells the others about itself, and is told of all. */
+/** Sends the measurements of this worker to the primary, and receives those of all workers. */
 class WorkerMetrics {
-  own: () => Promise<Measurements> = async () => [];
-  readonly #asked = new Map<number, (exposition: Exposition) => void>();
+  measure: () => Promise<Measurements> = async () => [];
+  readonly #pending = new Map<number, (exposition: Exposition) => void>();
   #ids = 0;
 
-  readonly together: ExposeTogether = (own) => {
-    this.own = own;
+  readonly together: ExposeTogether = (measure) => {
+    this.measure = measure;
     return () =>
       new Promise((resolve) => {
         const id = ++this.#ids;
-        this.#asked.set(id, resolve);
-        void report({ kind: 'metrics', id });
+        this.#pending.set(id, resolve);
+        void send({ kind: 'metrics', id });
       });
   };
 
-  async hear(order: Extract<Order, { kind: 'measure' | 'exposition' }>): Promise<void> {
-    if (order.kind === 'measure') return report({ kind: 'measured', id: order.id, measurements: await this.own() });
-    this.#asked.get(order.id)?.({ text: order.text, contentType: order.contentType });
-    this.#asked.delete(order.id);
+  async handle(command: Extract<WorkerCommand, { kind: 'measure' | 'exposition' }>): Promise<void> {
+    if (command.kind === 'measure') {
+      return send({ kind: 'measured', id: command.id, measurements: await this.measure() });
+    }
+    this.#pending.get(command.id)?.({ text: command.text, contentType: command.contentType });
+    this.#pending.delete(command.id);
   }
 }

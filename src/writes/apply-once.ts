@@ -7,41 +7,40 @@ import type { Caller } from '../http/identify.js';
 import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
+import type { AuditLog } from '../store/audit-log.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
-import type { Journal } from '../store/journal.js';
-import { keepRefusal } from '../store/refusals.js';
+import { recordRefusal } from '../store/refusals.js';
+import { appliedEntry, failedEntry } from './audit-log-entries.js';
 import { callFailureOf } from './call-failures.js';
 import { type CallTransaction, callsOn } from './call-transactions.js';
-import { appliedEntry, failedEntry } from './entries.js';
 import { type Claim, mutate } from './mutate.js';
-import { type OnRefused, refusalOf, tellRefused } from './refused-mutations.js';
+import { notifyRefused, type OnRefused, refusalOf } from './refused-mutations.js';
 
-/** What mutations run with. */
+/** The options that mutations are applied with. */
 export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly db: Database;
   /** Maps the transaction's client to the `tx` that mutators receive. */
   readonly tx: (client: PoolClient) => Tx;
-  /** Finds a mutation's mutator and validates its args, once for however many transactions. */
+  /** Finds a mutation's mutator and validates its args, once for all transactions that the mutation runs in. */
   readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
-  readonly journal: Journal;
-  /** The browser profile that has sent them. */
+  readonly auditLog: AuditLog;
+  /** The ID of the browser profile that sent the mutations. */
   readonly profileID: string;
-  /** The schema version that their client was built for. */
+  /** The schema version that the client was built for. */
   readonly schemaVersion: string;
-  /** Told of each mutation that is skipped. */
+  /** Called for each skipped mutation. */
   readonly onRefused?: OnRefused<Context> | undefined;
-  /** Says what the application's own errors mean. Default: none. */
+  /** Maps the application's own errors to Problems and MutatorErrors. Default: none. */
   readonly mapError?: MapError | undefined;
 }
 
 /**
- * Applies a mutation in a transaction of its own, if it is its client's next one. Skips a mutation that fails
- * permanently, so that later ones are not held up, and records why for its author. Returns whether the client was
- * waiting for this mutation.
+ * Applies a mutation in its own transaction, if it is its client's next one; otherwise returns false. Skips a mutation
+ * that fails permanently, so that it does not block later ones, and records the reason for its author.
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, journal, mapError, profileID, schemaVersion, onRefused }: ApplyOptions<Tx, Context>,
+  { db, tx, prepare, auditLog, mapError, profileID, schemaVersion, onRefused }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
@@ -58,26 +57,26 @@ export async function applyOnce<Tx, Context extends UserContext>(
     ({ mutator, args }) => {
       const run = async ({ tx, last }: CallTransaction<Tx> & Edges) => {
         await mutator.run({ tx, args, ctx: context, profileID, schemaVersion });
-        last(...journal.keep(origin, [appliedEntry(mutation.name, mutation.id)]));
+        last(...auditLog.record(origin, [appliedEntry(mutation.name, mutation.id)]));
       };
       return mutate(transact, run, claim);
     },
     (error: unknown) => {
-      // A validator may query the database too.
+      // A validator can query the database, too.
       if (isTransient(error)) throw error;
       return { status: 'failed', error } as const;
     },
   );
   if (result.status !== 'failed') return result.status === 'applied';
 
-  // Commits the claim without the mutator's writes. It fails if the mutation has been applied meanwhile.
+  // Commits the claim without the mutator's writes. The claim fails if another request has since applied the mutation.
   const { error } = result;
   const failure = callFailureOf(error, mapError);
   const refusal = refusalOf(mutation.name, failure);
   const entry = failedEntry(mutation.name, failure.code, mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
-    last(...journal.keep(origin, [entry]), keepRefusal({ userID: context.userID, profileID, ...ref }, refusal));
+    last(...auditLog.record(origin, [entry]), recordRefusal({ userID: context.userID, profileID, ...ref }, refusal));
     return true;
   }, claim.statements);
   if (!claimed) return false;
@@ -85,6 +84,6 @@ export async function applyOnce<Tx, Context extends UserContext>(
   if (failure.isRefusal) log.info(fields, 'Skipped a mutation that its mutator refused');
   else log.error(fields, 'Skipped a mutation that failed permanently');
   const { name, code } = refusal;
-  tellRefused(onRefused, { context, ...ref, name, code, error, requestID }, log);
+  notifyRefused(onRefused, { context, ...ref, name, code, error, requestID }, log);
   return true;
 }

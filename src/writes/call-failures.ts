@@ -5,10 +5,10 @@ import { toIssues } from '../registry/issues.js';
 import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
 
 /**
- * Turns the permanent failure of a call into a Problem for its caller. Unknown errors reveal nothing.
+ * Turns a call's permanent failure into a Problem for its caller. Does not disclose details of unknown errors.
  *
- * @param mapError says what the application's own errors mean
- * @param args the args as they were sent
+ * @param mapError maps the application's own errors to Problems and MutatorErrors
+ * @param args the args as sent
  * @param index the call's index in its batch; undefined for a single call
  */
 export function toCallProblem(error: unknown, mapError: MapError | undefined, args: unknown, index?: number): Problem {
@@ -23,21 +23,21 @@ export function toCallProblem(error: unknown, mapError: MapError | undefined, ar
   });
 }
 
-/** A failure in short: `toCallProblem` would make a Problem of this code. */
+/** A summary of a failure. `toCallProblem` makes a Problem with the same code. */
 export interface CallFailure {
   readonly code: ProblemCode;
-  /** The text for the user; undefined if nobody has written one. */
+  /** The message for the user; undefined if the failure has none. */
   readonly detail: string | undefined;
-  /** The application refused the call on purpose. */
+  /** True if the application refused the call deliberately. */
   readonly isRefusal: boolean;
 }
 
-/** @param mapError as for `toCallProblem` */
+/** @param mapError maps the application's own errors to Problems and MutatorErrors */
 export function callFailureOf(error: unknown, mapError: MapError | undefined): CallFailure {
-  const meant = meaningOf(error, mapError);
-  const failure = classify(meant);
-  const isMapped = meant !== error && meant instanceof Problem;
-  return { code: failure.code, detail: detailOf(failure), isRefusal: meant instanceof MutatorError || isMapped };
+  const meaning = meaningOf(error, mapError);
+  const failure = classify(meaning);
+  const isMapped = meaning !== error && meaning instanceof Problem;
+  return { code: failure.code, detail: detailOf(failure), isRefusal: meaning instanceof MutatorError || isMapped };
 }
 
 function detailOf(failure: Failure): string | undefined {
@@ -45,9 +45,9 @@ function detailOf(failure: Failure): string | undefined {
   return failure.code === 'mutator-error' ? String(failure.refusal.message) : undefined;
 }
 
-/** What an error of the application's own stands for, if it says so; other errors stand for themselves. */
+/** Maps one of the application's own errors. Returns other errors, and those that it does not map, unchanged. */
 function meaningOf(error: unknown, mapError: MapError | undefined): unknown {
-  if (!mapError || isMeant(error)) return error;
+  if (!mapError || isSelfExplanatory(error)) return error;
   try {
     const mapped = mapError(error);
     if (mapped === undefined) return error;
@@ -58,8 +58,8 @@ function meaningOf(error: unknown, mapError: MapError | undefined): unknown {
   }
 }
 
-/** Whether an error says by itself what its caller is to be told. */
-function isMeant(error: unknown): boolean {
+/** True if an error determines the response without `mapError`. */
+function isSelfExplanatory(error: unknown): boolean {
   return (
     error instanceof Problem ||
     error instanceof UnknownMutatorError ||
@@ -72,7 +72,7 @@ function issuesOf(error: unknown): readonly StandardSchemaV1.Issue[] | undefined
   return error instanceof InvalidArgsError ? error.issues : zeroIssues(error);
 }
 
-/** What kind of failure it is, and what its Problem is made from. */
+/** The kind of a failure, and the data for its Problem. */
 type Failure =
   | Problem
   | { readonly code: 'unknown-mutator' }
@@ -102,10 +102,10 @@ function classify(error: unknown): Failure {
 }
 
 function describe(error: unknown, mapError: MapError | undefined, args: unknown): Problem {
-  const meant = meaningOf(error, mapError);
-  const failure = classify(meant);
-  // Whether the work may run again is found out by the causes.
-  const cause = failure.code === 'internal' ? meant : error;
+  const meaning = meaningOf(error, mapError);
+  const failure = classify(meaning);
+  // The chain of causes determines whether the work is retried.
+  const cause = failure.code === 'internal' ? meaning : error;
   if (failure === error) return error as Problem;
   if (failure instanceof Problem) {
     const { code, message, status, headers, extensions } = failure;
@@ -139,14 +139,14 @@ interface Refusal {
   readonly details: unknown;
 }
 
-/** A refusal on purpose. Mutators of Zero refuse with its `ApplicationError`. */
+/** Returns the refusal that an error stands for, if any. Mutators of Zero refuse with its `ApplicationError`. */
 function findRefusal(error: unknown): Refusal | undefined {
   if (error instanceof MutatorError) return error;
   if (!(error instanceof Error) || error.name !== 'ApplicationError') return undefined;
   return { message: error.message, status: 400, details: 'details' in error ? error.details : undefined };
 }
 
-/** The issues in an error of Zero's own validation: Zero's mutators validate their args themselves. */
+/** Returns the issues of a Zero validation error. Zero's mutators validate their args themselves. */
 function zeroIssues(error: unknown): readonly StandardSchemaV1.Issue[] | undefined {
   if (!(error instanceof Error) || error.name !== 'InputValidationError' || !('result' in error)) return undefined;
   const { issues } = error.result as StandardSchemaV1.FailureResult;

@@ -8,19 +8,19 @@ import type { TransactFrom } from './mutate.js';
 
 /** A transaction in which calls run. */
 export interface CallTransaction<Tx> {
-  /** What mutators receive as `tx`. */
+  /** The `tx` that mutators receive. */
   readonly tx: Tx;
   /** Runs Tidemark's own statements in the transaction. Without it, calls cannot have an idempotency key. */
   readonly query?: Query | undefined;
 }
 
-/** Runs calls in transactions of Tidemark's own. */
+/** Returns a function that runs calls in Tidemark's own transactions. */
 export function callsOn<Tx>(db: Database, tx: (client: PoolClient) => Tx): TransactFrom<CallTransaction<Tx>> {
   return (work, first, requestID) =>
     transactWithMutators(
       db,
-      ({ client, own }, edges) => {
-        const query: Query = async (text, values) => (await own.query(text, [...values])).rows;
+      ({ client, connection }, edges) => {
+        const query: Query = async (text, values) => (await connection.query(text, [...values])).rows;
         return work({ tx: tx(client), query, ...edges });
       },
       first,
@@ -29,8 +29,8 @@ export function callsOn<Tx>(db: Database, tx: (client: PoolClient) => Tx): Trans
 }
 
 /**
- * Runs calls in an application's transactions.
- * @param query runs a statement in such a transaction; without it, no statement can be first.
+ * Returns a function that runs calls in the application's transactions.
+ * @param query runs a statement in such a transaction; without it, `first` must be empty
  */
 export function callsThrough<Tx>(
   transact: Transact<Tx>,

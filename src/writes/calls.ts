@@ -4,15 +4,15 @@ import { isTransient } from '../db/sqlstate.js';
 import { type MapError, Problem, SetupError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError, type Logger } from '../log.js';
-import { type Asked, type Call, encodeAnswer, fingerprintOf } from '../protocol/calls.js';
+import { type Call, type CallRequest, callFingerprint, encodeAnswer } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
 import { encodeResult } from '../registry/result.js';
+import { type AuditLog, noAuditLog } from '../store/audit-log.js';
 import { pruneAnswers } from '../store/idempotency-keys.js';
-import { type Journal, noJournal } from '../store/journal.js';
+import { appliedEntry, failedEntry } from './audit-log-entries.js';
 import { toCallProblem } from './call-failures.js';
 import type { CallTransaction } from './call-transactions.js';
-import { appliedEntry, failedEntry } from './entries.js';
 import { explainMissing, IdempotencyKey } from './idempotency-key.js';
 import { mutate, type TransactFrom } from './mutate.js';
 
@@ -20,18 +20,18 @@ import { mutate, type TransactFrom } from './mutate.js';
 export interface CallsOptions<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly transact: TransactFrom<CallTransaction<Tx>>;
-  /** How long the answer to a call with an idempotency key is kept. */
+  /** The retention of answers to calls with an idempotency key. */
   readonly keyRetentionSeconds: number;
   /** Default: none. */
-  readonly journal?: Journal | undefined;
-  /** Says what the application's own errors mean. Default: none. */
+  readonly auditLog?: AuditLog | undefined;
+  /** Maps the application's own errors to Problems and MutatorErrors. Default: none. */
   readonly mapError?: MapError | undefined;
 }
 
-/** How one request wants its calls to be run. */
+/** How to run the calls of one request. */
 export interface CallSettings {
   readonly idempotencyKey?: string | undefined;
-  /** Whether to run the calls and answer them, but roll back everything. */
+  /** True to run and answer the calls, but roll back their transaction. */
   readonly rollback: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface CallSettings {
 export interface CallsAnswer {
   /** JSON text: an object for a call, an array for a batch. */
   readonly text: string;
-  /** Whether this is the stored answer to the first request with the same idempotency key. */
+  /** True if this is the stored answer to the first request with the same idempotency key. */
   readonly replayed: boolean;
 }
 
@@ -56,7 +56,7 @@ class RollbackSignal extends Error {
   }
 }
 
-/** Runs mutators for REST callers: one, or several in one transaction, of which all are applied or none. */
+/** Runs mutators for REST callers: a single call, or several calls atomically in one transaction. */
 export class Calls<Tx, Context extends UserContext> {
   readonly #options: CallsOptions<Tx, Context>;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -69,12 +69,12 @@ export class Calls<Tx, Context extends UserContext> {
    * Runs the calls of one request.
    * @throws Problem, SetupError, and every transient failure.
    */
-  async run(asked: Asked, caller: Caller<Context>, settings: CallSettings): Promise<CallsAnswer> {
+  async run(request: CallRequest, caller: Caller<Context>, settings: CallSettings): Promise<CallsAnswer> {
     try {
-      return await this.#run(asked, caller, settings);
+      return await this.#run(request, caller, settings);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (!settings.rollback) await this.#noteFailed(asked, caller, error);
+      if (!settings.rollback) await this.#noteFailed(request, caller, error);
       if (error.code === 'conflict' || error.code === 'invalid-values') {
         const { code, cause } = error;
         caller.log.warn({ code, error: describeError(cause) }, 'The database refused what a call wrote');
@@ -84,35 +84,35 @@ export class Calls<Tx, Context extends UserContext> {
   }
 
   async #run(
-    asked: Asked,
+    request: CallRequest,
     { context, requestID, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { mutators, journal = noJournal, keyRetentionSeconds, mapError } = this.#options;
+    const { mutators, auditLog = noAuditLog, keyRetentionSeconds, mapError } = this.#options;
     const transact: TransactFrom<CallTransaction<Tx>> = (work, first) => this.#options.transact(work, first, requestID);
-    const calls = callsOf(asked);
-    const applied = calls.map(({ name }) => appliedEntry(name));
-    const runnable: PreparedCall<Tx, Context>[] = [];
+    const calls = callsOf(request);
+    const entries = calls.map(({ name }) => appliedEntry(name));
+    const preparedCalls: PreparedCall<Tx, Context>[] = [];
     for (const [index, { name, args }] of calls.entries()) {
-      runnable.push(await explained(prepare(mutators, name, args), mapError, asked, index));
+      preparedCalls.push(await explained(prepare(mutators, name, args), mapError, request, index));
     }
     let key: IdempotencyKey | undefined;
     if (idempotencyKey !== undefined && !rollback) {
       const ref = { userID: context.userID, key: idempotencyKey };
-      key = new IdempotencyKey(ref, fingerprintOf(asked), keyRetentionSeconds);
+      key = new IdempotencyKey(ref, callFingerprint(request), keyRetentionSeconds);
       this.#pruneNowAndThen(log);
     }
     const run = async (transaction: CallTransaction<Tx> & Edges) => {
       const { tx, last } = transaction;
       const answers: string[] = [];
-      for (const [index, { mutator, args }] of runnable.entries()) {
+      for (const [index, { mutator, args }] of preparedCalls.entries()) {
         const work = async () => encodeResult(mutator, await mutator.run({ tx, args, ctx: context }));
-        answers.push(encodeAnswer(await explained(work(), mapError, asked, index), rollback));
+        answers.push(encodeAnswer(await explained(work(), mapError, request, index), rollback));
       }
-      const answer = asked.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
-      if (rollback) await takeBack(transaction, answer);
-      if (key) last(key.keep(answer));
-      last(...journal.keep({ userID: context.userID, requestID }, applied));
+      const answer = request.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
+      if (rollback) await rollBack(transaction, answer);
+      if (key) last(key.store(answer));
+      last(...auditLog.record({ userID: context.userID, requestID }, entries));
       return answer;
     };
     try {
@@ -127,19 +127,19 @@ export class Calls<Tx, Context extends UserContext> {
     }
   }
 
-  /** Notes in the journal which call failed; if they cannot be committed together, that is all of them. */
+  /** Records the failed call in the audit log; if no single call is the cause, records all calls of the request. */
   async #noteFailed(
-    asked: Asked,
+    request: CallRequest,
     { context, requestID, log }: Caller<Context>,
     { code, extensions: { index } }: Problem,
   ): Promise<void> {
-    const { transact, journal = noJournal } = this.#options;
-    const calls = callsOf(asked).filter((_, place) => index === undefined || index === place);
+    const { transact, auditLog = noAuditLog } = this.#options;
+    const calls = callsOf(request).filter((_, callIndex) => index === undefined || index === callIndex);
     const entries = calls.map(({ name }) => failedEntry(name, code));
-    const [statement] = journal.keep({ userID: context.userID, requestID }, entries);
+    const [statement] = auditLog.record({ userID: context.userID, requestID }, entries);
     if (statement === undefined) return;
     await transact(async ({ last }) => last(statement), []).catch((error: unknown) => {
-      log.error({ error: describeError(error) }, 'A call that failed is missing in the journal');
+      log.error({ error: describeError(error) }, 'A failed call is missing from the audit log');
     });
   }
 
@@ -154,27 +154,32 @@ export class Calls<Tx, Context extends UserContext> {
   }
 }
 
-function callsOf(asked: Asked): readonly Call[] {
-  return asked.kind === 'call' ? [asked.call] : asked.calls;
+function callsOf(request: CallRequest): readonly Call[] {
+  return request.kind === 'call' ? [request.call] : request.calls;
 }
 
-/** Rolls the transaction back. @throws what a commit would throw, or else a RollbackSignal with the answer. */
-async function takeBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Promise<never> {
+/** Rolls the transaction back. @throws the error that a commit would throw, or else a RollbackSignal with the answer */
+async function rollBack<Tx>({ query }: CallTransaction<Tx>, answer: string): Promise<never> {
   await query?.('set constraints all immediate', []);
   throw new RollbackSignal(answer);
 }
 
-/** @throws Problem if the call fails; a SetupError or a transient failure is thrown as it is. */
-function explained<T>(work: Promise<T>, mapError: MapError | undefined, asked: Asked, index: number): Promise<T> {
+/** @throws Problem if the call fails permanently; SetupErrors and transient failures are rethrown unchanged */
+function explained<T>(
+  work: Promise<T>,
+  mapError: MapError | undefined,
+  request: CallRequest,
+  index: number,
+): Promise<T> {
   return work.catch((error: unknown) => {
     if (isUnexplained(error)) throw error;
-    throw asked.kind === 'call'
-      ? toCallProblem(error, mapError, asked.call.args)
-      : toCallProblem(error, mapError, asked.calls[index]!.args, index);
+    throw request.kind === 'call'
+      ? toCallProblem(error, mapError, request.call.args)
+      : toCallProblem(error, mapError, request.calls[index]!.args, index);
   });
 }
 
-/** Whether a failure says nothing about the call itself. */
+/** True if a failure is unrelated to the call itself. */
 function isUnexplained(error: unknown): boolean {
   return isTransient(error) || error instanceof SetupError;
 }

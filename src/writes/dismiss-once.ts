@@ -6,11 +6,13 @@ import type { Mutation } from '../protocol/push.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import { deleteRefusal } from '../store/refusals.js';
 
-/** The name of the mutation with which a client removes a refusal from those that the server reports to its profile. */
+/**
+ * The mutation by which a client dismisses a refusal, so that the server stops reporting it to the client's profile.
+ */
 export const dismissName = 'tidemark/dismissed';
 
 /**
- * Removes a refusal, if the mutation is its client's next one. Returns true if the client was waiting for this mutation.
+ * Removes a refusal, if the mutation is its client's next one. Returns true if it was the next one.
  * @throws every transient failure
  */
 export async function dismissOnce(
@@ -29,7 +31,7 @@ export async function dismissOnce(
   );
 }
 
-/** Nothing to do for args that name no refusal. */
+/** Returns no statement for args that do not identify a refusal. */
 function deletion(userID: string, profileID: string, args: unknown): Statement[] {
   const { clientID, mutationID } = (args ?? {}) as { readonly clientID?: unknown; readonly mutationID?: unknown };
   if (typeof clientID !== 'string' || !isStorableText(clientID) || !Number.isSafeInteger(mutationID)) return [];

@@ -1,16 +1,16 @@
 import type { Edges, Statement } from '../db/database.js';
 import { codeOf } from '../db/sqlstate.js';
 import { Problem, SetupError } from '../errors.js';
-import { claimKey, type KeyRef, type KeyRow, keepAnswer } from '../store/idempotency-keys.js';
+import { claimKey, type KeyRef, type KeyRow, storeAnswer } from '../store/idempotency-keys.js';
 import type { Claim } from './mutate.js';
 
-/** The idempotency key of a request. The first request with a key is applied; later ones get the first one's answer. */
+/** The idempotency key of a request. The first request with a key is applied; later ones get its answer. */
 export class IdempotencyKey implements Claim<string> {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
   readonly statements: readonly Statement[];
 
-  /** @param fingerprint the digest of what the request asks for; see `fingerprintOf` */
+  /** @param fingerprint the digest of the request's calls; see `fingerprintOf` */
   constructor(ref: KeyRef, fingerprint: string, retentionSeconds: number) {
     this.#ref = ref;
     this.#fingerprint = fingerprint;
@@ -33,16 +33,16 @@ export class IdempotencyKey implements Claim<string> {
     return answer ?? undefined;
   }
 
-  /** Stores the answer, in the transaction that has claimed the key. */
-  keep(answer: string): Statement {
-    return keepAnswer(this.#ref, { fingerprint: this.#fingerprint, answer });
+  /** Returns the statement that stores the answer, for the transaction that claimed the key. */
+  store(answer: string): Statement {
+    return storeAnswer(this.#ref, { fingerprint: this.#fingerprint, answer });
   }
 }
 
 /** undefined_function, undefined_table, invalid_schema_name, insufficient_privilege */
 const missingStates: readonly (string | undefined)[] = ['42883', '42P01', '3F000', '42501'];
 
-/** @throws SetupError if the claim failed because what it needs is missing, or the role may not use it. */
+/** @throws SetupError if the claim failed because of a missing function, table, schema or privilege */
 export function explainMissing(cause: unknown): never {
   if (!missingStates.includes(codeOf(cause))) throw cause;
   const message =

@@ -2,8 +2,8 @@ import type { Edges, Statement } from '../db/database.js';
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
 
 /**
- * Runs work in a transaction, as `Database.transact` does: the first statements run before the work. The request ID is
- * for whoever looks at the database's sessions.
+ * Runs work in a transaction, as `Database.transact` does. The `first` statements run before the work. The request ID
+ * identifies the request in `pg_stat_activity`.
  */
 export type TransactFrom<Transaction> = <T>(
   work: (transaction: Transaction & Edges) => Promise<T>,
@@ -11,18 +11,18 @@ export type TransactFrom<Transaction> = <T>(
   requestID?: string,
 ) => Promise<T>;
 
-/** Claims, for a transaction, work that may be done only once. */
+/** Claims work for a transaction, so that it is done only once. */
 export interface Claim<Done> {
-  /** Run first in the transaction. */
+  /** The statements that run first in the transaction. */
   readonly statements: readonly Statement[];
   /**
-   * Takes their rows. Returns undefined if the transaction has the claim, or the record of the work if it was done
-   * before.
+   * Evaluates the rows of the statements. Returns undefined if the transaction holds the claim, or the record of the
+   * work if an earlier transaction has done it.
    */
   readonly take: (rows: Edges['first']) => Done | undefined;
 }
 
-/** What became of the work. */
+/** The outcome of the work. */
 export type MutateResult<Result, Done> =
   | { readonly status: 'applied'; readonly result: Result }
   /** The work was not started. */
@@ -31,12 +31,12 @@ export type MutateResult<Result, Done> =
   | { readonly status: 'failed'; readonly error: unknown };
 
 /**
- * Runs mutators in one transaction. Every write takes this path, but for mutations that share a transaction.
+ * Runs mutators in one transaction. All writes take this path, except for batches of mutations.
  *
- * @param run calls the mutators. It may run more than once: serialization failures and deadlocks are retried.
+ * @param run calls the mutators. It may run more than once, because serialization failures and deadlocks are retried.
  * @param claim runs first in the transaction
- * @throws what `claim` throws, and every transient failure. Nothing is committed then, unless the connection was lost
- * during the commit: only `claim` can tell whether that succeeded.
+ * @throws the errors of `claim`, and every transient failure. Nothing is committed then, unless the connection was lost
+ * during the commit. In that case, only a new `claim` can determine whether the commit succeeded.
  */
 export async function mutate<Transaction, Result, Done = never>(
   transact: TransactFrom<Transaction>,
@@ -55,8 +55,8 @@ export async function mutate<Transaction, Result, Done = never>(
       }, claim?.statements ?? []);
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
-      // If two transactions both look for a row and then insert it, REPEATABLE READ fails the second with a uniqueness
-      // violation. If it runs again, the mutator sees the first one's row.
+      // If two transactions both look for a row and then insert it, the second fails with a uniqueness violation under
+      // REPEATABLE READ. When it is retried, its mutator sees the row that the first one inserted.
       if (attempt > 1 || !isUniquenessViolation(error)) return { status: 'failed', error };
     }
   }

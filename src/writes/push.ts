@@ -5,69 +5,69 @@ import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
-import { type Journal, noJournal } from '../store/journal.js';
+import { type AuditLog, noAuditLog } from '../store/audit-log.js';
+import { applyBatch } from './apply-batch.js';
 import { type ApplyOptions, applyOnce } from './apply-once.js';
-import { applyTogether } from './apply-together.js';
+import { Batches } from './batches.js';
 import { dismissName, dismissOnce } from './dismiss-once.js';
 import { PushedGroup } from './pushed-group.js';
-import { Runs } from './runs.js';
 
 /** The options of `createPush`. */
 export interface PushOptions<Tx, Context extends UserContext>
-  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'journal' | 'profileID' | 'schemaVersion'> {
+  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'auditLog' | 'profileID' | 'schemaVersion'> {
   readonly mutators: Mutators<Tx, Context>;
-  /** The schema versions that are served. Default: any. */
+  /** The schema versions that the server accepts. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
-  /** Whether each mutation has a transaction of its own, even if it could share one. Default false. */
+  /** True to run each mutation in its own transaction, even if it could share one. Default false. */
   readonly separateTransactions?: boolean | undefined;
   /** Default: none. */
-  readonly journal?: Journal | undefined;
+  readonly auditLog?: AuditLog | undefined;
 }
 
 /**
- * Applies a push's mutations in order, each exactly once. Returns null if all of them have been applied or skipped.
- * @throws Problem `forbidden` or `mutation-gap`, `unavailable` if the client goes away, and every transient failure. The
- * mutations before the one that failed remain applied, unless the connection was lost while they were committed.
+ * Applies the mutations of a push in order, each exactly once. Returns null if all have been applied or skipped.
+ * @throws Problem `forbidden` or `mutation-gap`, `unavailable` if the client disconnects, and every transient failure.
+ * The mutations before the failed one remain applied, unless the connection was lost during their commit.
  */
 export type Push<Context extends UserContext> = (
   request: PushRequest,
   caller: Caller<Context>,
 ) => Promise<ProtocolError | null>;
 
-/** Creates a push route that applies pushes in this process. */
+/** Creates a function that applies pushes in this process. */
 export function createPush<Tx, Context extends UserContext>(options: PushOptions<Tx, Context>): Push<Context> {
-  const apart = new Set([dismissName, ...(options.separateTransactions ? options.mutators.keys() : [])]);
-  return (request, caller) => push(options, apart, request, caller);
+  const separateMutators = new Set([dismissName, ...(options.separateTransactions ? options.mutators.keys() : [])]);
+  return (request, caller) => push(options, separateMutators, request, caller);
 }
 
-/** @param apart the names of mutators that share no transaction; grows */
+/** @param separateMutators the names of mutators that share no transaction; batches add to it */
 async function push<Tx, Context extends UserContext>(
   options: PushOptions<Tx, Context>,
-  apart: Set<string>,
+  separateMutators: Set<string>,
   request: PushRequest,
   caller: Caller<Context>,
 ): Promise<ProtocolError | null> {
   const { clientGroupID, profileID, schemaVersion, mutations } = request;
   const group = new PushedGroup(options, request, caller.context.userID);
-  // A push usually goes on where its client's last one ended. Its first claim then tells all that must be known.
+  // Most pushes continue where their client's previous push ended. Then the first claim checks all that is necessary.
   if (group.isNew || !group.isServed) {
-    const refusal = await group.enter();
+    const refusal = await group.load();
     if (refusal !== undefined) return refusal;
   }
-  const { mutators, journal = noJournal } = options;
-  const applyOptions = { ...options, journal, profileID, schemaVersion, prepare: preparesOnce(mutators) };
-  const runs = new Runs(mutations, apart);
-  /** Mutations that may still be running, although their transaction was given up. */
+  const { mutators, auditLog = noAuditLog } = options;
+  const applyOptions = { ...options, auditLog, profileID, schemaVersion, prepare: prepareOnce(mutators) };
+  const batches = new Batches(mutations, separateMutators);
+  /** Mutations whose mutators may still be running, although their transaction was abandoned. */
   const running = new Map<Mutation, Promise<unknown>>();
-  for (let place = 0; place < mutations.length; ) {
-    // Most pushes are a single run, and need not ask.
-    if (place > 0 && caller.signal?.().aborted) throw new Problem('unavailable', 'The client went away');
-    const mutation = mutations[place]!;
+  for (let index = 0; index < mutations.length; ) {
+    // Most pushes are a single batch, and skip this check.
+    if (index > 0 && caller.signal?.().aborted) throw new Problem('unavailable', 'The client went away');
+    const mutation = mutations[index]!;
     if (group.hasApplied(mutation)) {
-      place++;
+      index++;
       continue;
     }
-    const run = runs.next(place);
+    const batch = batches.next(index);
     const ref = { clientGroupID, clientID: mutation.clientID, mutationID: mutation.id };
     const apply = async () => {
       await running.get(mutation);
@@ -76,35 +76,36 @@ async function push<Tx, Context extends UserContext>(
         : applyOnce(applyOptions, mutation, ref, caller));
       return { status: 'applied', count: isApplied ? 1 : 0 } as const;
     };
-    const result = await (run.length === 1 ? apply() : applyTogether(applyOptions, run, ref, caller, apart)).catch(
-      (error: unknown) => {
-        caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops there');
-        throw error;
-      },
-    );
+    const result = await (batch.length === 1
+      ? apply()
+      : applyBatch(applyOptions, batch, ref, caller, separateMutators)
+    ).catch((error: unknown) => {
+      caller.log.warn({ mutator: mutation.name, ...ref }, 'A mutation could not be applied; the push stops there');
+      throw error;
+    });
     if (result.status === 'failed') {
-      runs.failed(run, result.place);
-      if (result.place !== undefined) running.set(run[result.place]!, result.settled);
+      batches.recordFailure(batch, result.index);
+      if (result.index !== undefined) running.set(batch[result.index]!, result.finished);
     } else if (result.count > 0) {
-      group.applied(run[result.count - 1]!);
-      place += result.count;
+      group.applied(batch[result.count - 1]!);
+      index += result.count;
     } else {
-      const refusal = (await group.enter()) ?? group.refuse(mutation);
+      const refusal = (await group.load()) ?? group.refuse(mutation);
       if (refusal !== undefined) return refusal;
-      place++;
+      index++;
     }
   }
   return null;
 }
 
-/** Prepares each mutation at most once: a shorter run of the same mutations does not validate them again. */
-function preparesOnce<Tx, Context extends UserContext>(
+/** Prepares each mutation at most once, so that a smaller batch of the same mutations does not validate them again. */
+function prepareOnce<Tx, Context extends UserContext>(
   mutators: Mutators<Tx, Context>,
 ): ApplyOptions<Tx, Context>['prepare'] {
-  const prepared = new Map<Mutation, Promise<PreparedCall<Tx, Context>>>();
+  const preparedCalls = new Map<Mutation, Promise<PreparedCall<Tx, Context>>>();
   return (mutation) => {
-    const call = prepared.get(mutation) ?? prepare(mutators, mutation.name, mutation.args);
-    prepared.set(mutation, call);
+    const call = preparedCalls.get(mutation) ?? prepare(mutators, mutation.name, mutation.args);
+    preparedCalls.set(mutation, call);
     return call;
   };
 }

@@ -7,11 +7,11 @@ import { type ClientRecord, readGroup, registerGroup } from '../store/client-gro
 /** The options of `PushedGroup`. */
 export interface PushedGroupOptions {
   readonly db: Database;
-  /** The schema versions that are served. Default: any. */
+  /** The schema versions that the server accepts. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
 }
 
-/** The client group of a push, as far as its record is known. */
+/** The client group of a push, with the part of its record that has been read so far. */
 export class PushedGroup {
   readonly #options: PushedGroupOptions;
   readonly #request: PushRequest;
@@ -24,23 +24,23 @@ export class PushedGroup {
     this.#userID = userID;
   }
 
-  /** Whether the group may not have been registered yet. */
+  /** True if the group may not be registered yet. */
   get isNew(): boolean {
     const [first] = this.#request.mutations;
     return first === undefined || first.id === 1;
   }
 
-  /** Whether the client's schema version is served. */
+  /** True if the server accepts the client's schema version. */
   get isServed(): boolean {
     const { schemaVersions } = this.#options;
     return schemaVersions === undefined || schemaVersions.includes(this.#request.schemaVersion);
   }
 
   /**
-   * Reads the group's record, and registers the group if it is new. Returns why the push is refused, if it is.
+   * Reads the group's record, and registers a new group. Returns an error if the push is refused.
    * @throws Problem `forbidden`
    */
-  async enter(): Promise<ProtocolError | undefined> {
+  async load(): Promise<ProtocolError | undefined> {
     const { clientGroupID, mutations } = this.#request;
     const { db } = this.#options;
     const clientIDs = [...new Set(mutations.map((mutation) => mutation.clientID))];
@@ -51,29 +51,29 @@ export class PushedGroup {
     if (!this.isServed) return { error: 'VersionNotSupported', versionType: 'schema' };
     const [first] = mutations;
     if (owner === null && first !== undefined) {
-      // A group whose record was lost is not recorded again: its client starts over with a new group.
+      // A group whose record was lost is not registered again. Its client starts over with a new group.
       if (first.id > 1 && !clients.has(first.clientID)) return { error: 'ClientStateNotFound' };
-      // If another user is faster, the claim of the first mutation fails.
+      // If another user registers the group first, the claim of the first mutation fails.
       await registerGroup(db, clientGroupID, this.#userID);
     }
     for (const [clientID, record] of clients) this.#clients.set(clientID, record);
     return undefined;
   }
 
-  /** Whether this mutation is known to be applied. */
+  /** True if this mutation is known to have been applied. */
   hasApplied({ clientID, id }: Mutation): boolean {
     const record = this.#clients.get(clientID);
     return record?.clientGroupID === this.#request.clientGroupID && id <= record.lastMutationID;
   }
 
-  /** Notes that a client's mutations up to this one are applied. */
+  /** Records that a client's mutations up to this one have been applied. */
   applied({ clientID, id }: Mutation): void {
     this.#clients.set(clientID, { clientGroupID: this.#request.clientGroupID, lastMutationID: id });
   }
 
   /**
-   * Says why a mutation was not its client's next one, once the record has been read. Returns undefined if it is
-   * applied already.
+   * Explains why a mutation was not its client's next one, after `load` has read the record. Returns undefined if the
+   * mutation has already been applied.
    * @throws Problem `forbidden` or `mutation-gap`
    */
   refuse({ clientID, id }: Mutation): ProtocolError | undefined {

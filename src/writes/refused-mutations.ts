@@ -1,32 +1,32 @@
-/** What becomes known of a mutation that was skipped: to its author's clients, and to the application. */
+/** Reports skipped mutations to their author's clients and to the application. */
 import type { UserContext } from '../context.js';
 import type { ProblemCode } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { Refusal } from '../store/refusals.js';
 import type { CallFailure } from './call-failures.js';
 
-/** A mutation of a push that was skipped, as the option `onRefused` is told. */
+/** A skipped mutation of a push, as passed to the option `onRefused`. */
 export interface RefusedMutation<Context extends UserContext = UserContext> {
   readonly context: Context;
   readonly clientGroupID: string;
   readonly clientID: string;
   readonly mutationID: number;
-  /** The mutator's name; null if there is no mutator of the name that was called. */
+  /** The mutator's name; null if no mutator has the name that was called. */
   readonly name: string | null;
-  /** What a call over REST would have been answered with. */
+  /** The code with which the same call over REST would have failed. */
   readonly code: ProblemCode;
-  /** What the mutator, or its validator, has thrown. */
+  /** The error that the mutator or its validator threw. */
   readonly error: unknown;
   readonly requestID: string;
 }
 
-/** Called after the transaction that skips a mutation. Nobody waits for it; what it throws is only logged. */
+/** Called after the transaction that skips a mutation. The push does not wait for it. Its errors are only logged. */
 export type OnRefused<Context extends UserContext> = (refused: RefusedMutation<Context>) => unknown;
 
-/** The longest text that is kept for the user, in UTF-16 units. */
-const longestDetail = 1000;
+/** The maximum length of the text stored for the user, in UTF-16 code units. */
+const maxDetailLength = 1000;
 
-/** What clients are told. Without the name of a mutator that does not exist: that is whatever its caller thought of. */
+/** Returns the refusal that clients receive. Omits the name of an unknown mutator, which is arbitrary input. */
 export function refusalOf(name: string, { code, detail }: CallFailure): Refusal {
   return {
     name: code === 'unknown-mutator' ? null : name,
@@ -35,18 +35,18 @@ export function refusalOf(name: string, { code, detail }: CallFailure): Refusal 
   };
 }
 
-/** What cannot be stored would keep the mutation from being skipped, and so hold up its client for ever. */
+/** Makes a text storable. Otherwise the mutation could not be skipped, and would block its client permanently. */
 function storable(detail: string): string {
-  return detail.slice(0, longestDetail).replaceAll('\0', '\ufffd').toWellFormed();
+  return detail.slice(0, maxDetailLength).replaceAll('\0', '\ufffd').toWellFormed();
 }
 
-/** Tells the application. Does not throw. */
-export function tellRefused<Context extends UserContext>(
+/** Notifies the application. Never throws. */
+export function notifyRefused<Context extends UserContext>(
   onRefused: OnRefused<Context> | undefined,
   refused: RefusedMutation<Context>,
   log: Logger,
 ): void {
   if (onRefused === undefined) return;
-  const telling = (async () => onRefused(refused))();
-  telling.catch((error: unknown) => log.error({ error: describeError(error) }, 'The option onRefused has failed'));
+  const notification = (async () => onRefused(refused))();
+  notification.catch((error: unknown) => log.error({ error: describeError(error) }, 'The option onRefused has failed'));
 }

@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
-    // The files of examples that are run, which need what those install.
+    // The files of examples that run elsewhere, because they need the examples' packages.
     .filter((name) => name.endsWith('.md') && name !== 'mount-it.md' && name !== 'orms.md')
     .map((name) => `docs/${name}`),
 ];
 
-/** What the blocks of a document import from the application they are part of. */
+/** The application's modules that a document's blocks import. */
 const application: Readonly<Record<string, string>> = {
   'sync.ts': `
     export const [views, mutators] = [{}, undefined];
@@ -48,7 +48,7 @@ function filesOf(document: string): Record<string, string> {
   return { 'server.ts': server, 'client.ts': client, 'replicache.ts': replicache, 'tidemark.config.ts': config };
 }
 
-it('the code of the documents compiles as it stands', async () => {
+it('the code blocks of the documents compile', async () => {
   const files: Record<string, string> = {};
   for (const document of documents) {
     expect(blocksOf(document, 'js'), document).toEqual([]);

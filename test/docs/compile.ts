@@ -1,4 +1,4 @@
-/** Compiles TypeScript as documents show it. */
+/** Compiles TypeScript as the documents show it. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export function blocksOf(document: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
 }
 
-/** A folder from which the package can be imported by its name. */
+/** Creates a folder from which the package can be imported by its name. */
 export function createProject(): { readonly folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-docs-'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -20,7 +20,7 @@ export function createProject(): { readonly folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** What the compiler objects to in files of a project, in the strictest mode. */
+/** Returns the compiler's errors in the files of a project, in the strictest mode. */
 export async function compile(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { kinds } from '../../src/doctor/finding.js';
 
-it('docs/operations.md lists what the doctor can find, with the severities', () => {
+it('docs/operations.md lists the findings of the doctor with their severities', () => {
   const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const [, section] = text.split('## Doctor\n');
   const rows = section!.split('\n## ')[0]!.matchAll(/^\| `([a-z-]+)` \| (\w+) \|/gm);

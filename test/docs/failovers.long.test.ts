@@ -1,9 +1,9 @@
-/** The table of failovers in docs/operations.md: each is brought about, and resets whom the table names. */
+/** The failovers in docs/operations.md. Each is carried out, and must reset the clients that the table names. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { migrate } from '../../src/migrate.js';
-import { startAlone, tick, write } from '../integration/pulls/failing-over.js';
+import { startAlone, write, writeHeartbeat } from '../integration/pulls/failing-over.js';
 import { silent } from '../support/log.js';
 import { type Replication, startReplication } from '../support/replication.js';
 import { fullRead, PullServer, SyncClient, wholeTable } from '../support/synced.js';
@@ -11,18 +11,18 @@ import { fullRead, PullServer, SyncClient, wholeTable } from '../support/synced.
 const views = wholeTable('item');
 const insert = (id: string) => `insert into item values ('${id}')`;
 
-/** What there is before it happens. `early` and `late` have pulled, and both standbys have all that they have seen. */
+/** The state before the event. `early` and `late` have pulled, and both standbys show what they have seen. */
 interface Before {
   readonly replication: Replication;
   /** Writes a row to the primary, and `ahead` pulls it. */
   readonly newest: () => Promise<void>;
-  /** All clients pull, and are not looked at. */
+  /** Makes all clients pull, without checking the results. */
   readonly pull: (url: string) => Promise<void>;
 }
 
 type Event = readonly [what: string, bringAbout: (before: Before) => Promise<string>];
 
-/** Each returns the database that clients come to afterwards. */
+/** Each returns the database that clients use afterwards. */
 const events: readonly Event[] = [
   [
     'A standby that has everything is promoted',
@@ -108,10 +108,10 @@ const events: readonly Event[] = [
 const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 const [, section = ''] = page.split('| What happens to the database | Reset |');
 const [table = ''] = section.split('\n\n');
-const rows = new Map([...table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what, whom]) => [what!, whom!]));
+const rows = new Map([...table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what, clients]) => [what!, clients!]));
 rows.delete('---');
 
-it('has all events', () => {
+it('the table in docs/operations.md lists all events', () => {
   expect([...rows.keys()]).toEqual(events.map(([what]) => what));
 });
 
@@ -137,7 +137,7 @@ it.each(events)(
       };
       await write(primaryURL, insert('first'));
       await clients.early.pull();
-      await tick(primaryURL);
+      await writeHeartbeat(primaryURL);
       await write(primaryURL, insert('second'));
       await clients.late.pull();
       await replication.caughtUp();

@@ -16,7 +16,7 @@ function linksIn(text: string): string[] {
   return [...prose.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map((match) => match[1]!);
 }
 
-/** As GitHub names the headings of a document. */
+/** The anchors that GitHub derives from a document's headings. */
 function anchorsIn(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>
     match[1]!
@@ -27,7 +27,7 @@ function anchorsIn(text: string): string[] {
 }
 
 describe.each(documents)('%s', (document) => {
-  it('links to what is there', () => {
+  it('has no broken links', () => {
     const text = readFileSync(join(root, document), 'utf8');
     const broken = linksIn(text).filter((link) => {
       const [path = '', anchor] = link.split('#');

@@ -1,14 +1,14 @@
-/** The documentation lists every metric, with what it says. */
+/** Verifies that the documentation lists every metric with its help text. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { counters, gauges, histograms, type Instrument, prometheusName } from '../../src/telemetry/instruments.js';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
-it('docs/operations.md lists the metrics, and no others', () => {
+it('docs/operations.md lists exactly the metrics of a server', () => {
   const rowOf = (name: string, { description, attributes = [] }: Instrument) => {
-    const said = `${description.slice(0, 1).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
-    return `| \`${name}\` | ${said} | ${attributes.map((one) => `\`${one}\``).join(', ')} |`;
+    const help = `${description.slice(0, 1).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
+    return `| \`${name}\` | ${help} | ${attributes.map((one) => `\`${one}\``).join(', ')} |`;
   };
   const rows = [
     ...Object.entries(histograms).map(([name, one]) => rowOf(prometheusName(name, one), one)),

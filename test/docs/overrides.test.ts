@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { root } from '../support/built.js';
 import { blocksOf } from './compile.js';
 
-it('docs/protocol.md pins the logger that the tests of the client run with', () => {
+it('docs/protocol.md pins the version of the logger with which the client is tested', () => {
   const pinned = blocksOf('docs/protocol.md', 'json').filter((text) => text.includes('overrides'));
   const read = (path: string) => JSON.parse(readFileSync(`${root}/${path}`, 'utf8'));
   expect(pinned).toHaveLength(1);

@@ -9,24 +9,24 @@ const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import
 const run = JSON.parse(read('performance.json')) as RunRecord;
 const documents = documentsOf(run);
 
-describe('docs/performance.md', () => {
-  it.each(Object.keys(documents))('%s is what `npm run bench -- report` makes of docs/performance.json', (name) => {
+describe('the performance report', () => {
+  it.each(Object.keys(documents))('%s is the output of `npm run bench -- report` for docs/performance.json', (name) => {
     expect(read(name)).toBe(documents[name]);
   });
 
-  it('shows each result of the run in a line of its own', () => {
+  it('shows each result of the run in its own line', () => {
     const lines = documents['performance.md']!.split('\n').filter((line) => line.startsWith('| '));
     for (const { name } of run.scenarios.flatMap(({ results }) => results)) {
       expect(lines.filter((line) => line.startsWith(`| ${name} |`)).length, name).toBeGreaterThan(0);
     }
   });
 
-  it('has the results of all scenarios, not of a few or of a smoke run', () => {
+  it('has the results of all scenarios from a full run', () => {
     expect(run.scale).not.toBe('quick');
     expect(run.scenarios.map(({ name }) => name)).toEqual(Object.keys(scenarios));
   });
 
-  it('says whether a goal is met as its result has it', () => {
+  it('shows whether each result meets its goal', () => {
     const results = [
       { name: 'below', value: 1, unit: 'ms', goals: [atMost(2)] },
       { name: 'above', value: 3, unit: 'ms', limit: 1, limitName: 'half', ratio: 3, goals: [atMost(2)] },
@@ -47,7 +47,7 @@ describe('a goal', () => {
     [{ value: 1, ratio: 1.5, unit: 'ms', goals: [atMost(2), ratioAtMost(1.5)] }, true],
     [{ value: 1, unit: 'ms', goals: [ratioAtMost(1.5)] }, false],
     [{ value: 1, unit: 'ms' }, undefined],
-  ])('of %j is met: %s', (result, met) => {
+  ])('of %j has the outcome %s', (result, met) => {
     expect(isMet(result)).toBe(met);
   });
 

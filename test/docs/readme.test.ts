@@ -70,9 +70,9 @@ describe("the README's application", () => {
     for (const [name, mistake] of Object.entries(onServer)) {
       Object.assign(files, { [`${name}/server.ts`]: change(server, mistake), [`${name}/client.ts`]: client });
     }
-    const own = createProject();
-    const output = await compile(own.folder, files);
-    own.remove();
+    const mistaken = createProject();
+    const output = await compile(mistaken.folder, files);
+    mistaken.remove();
     const seen: Record<string, Set<string>> = {};
     for (const [, name, file] of output.matchAll(/([\w-]+)\/(server|client)\.ts\(/g)) {
       seen[name!] = (seen[name!] ?? new Set()).add(file!);
@@ -92,7 +92,7 @@ describe("the README's application", () => {
     const app = runFile('server.ts', server.replace('port: 3000', `port: ${port}`), database);
     await app.printed(/"msg":"Listening"/);
 
-    // What a browser brings by itself: storage.
+    // Replaces what browsers have built in: storage.
     const inNode = client
       .replaceAll('localhost:3000', `localhost:${port}`)
       .replace(/(name|user): 'ann'/, "$&, kvStore: 'mem'");
@@ -105,7 +105,7 @@ describe("the README's application", () => {
     await vi.waitUntil(async () => (await pool.query('select 1 from note')).rowCount === 1, { timeout: 20_000 });
     expect((await pool.query('select owner_id, body from note')).rows).toEqual([{ owner_id: 'ann', body: 'Hello' }]);
 
-    // Another device of Ann's, which has nothing yet, is sent what the first one wrote.
+    // Another device of Ann's without data receives what the first one wrote.
     browser.child.kill('SIGKILL');
     await browser.ended;
     const other = runFile('other.ts', inNode.replace(mutation, ''), database);

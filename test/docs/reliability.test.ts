@@ -6,17 +6,17 @@ import { docs, type LineRecord, readRecords } from '../stress/torture/report/rec
 
 const records = readRecords();
 
-it('docs/reliability.md is what `npm run stress -- torture --report` makes of docs/reliability.json', () => {
+it('docs/reliability.md is the output of `npm run stress -- torture --report` for docs/reliability.json', () => {
   expect(readFileSync(new URL('reliability.md', docs), 'utf8')).toBe(pageOf(records, lines));
 });
 
-it('has lines that there are, in their order, with the charts that they name', () => {
+it('docs/reliability.json has only existing lines, in order, and their charts exist', () => {
   const order = lines.map(({ line }) => line);
   expect(records.map(({ line }) => line)).toEqual(order.filter((name) => records.some(({ line }) => line === name)));
   expect(records.flatMap(({ charts }) => charts).filter((name) => !existsSync(new URL(name, docs)))).toEqual([]);
 });
 
-it('says of each line whether it has passed, and of each figure whether its goal is met', () => {
+it('the page shows whether each line has passed and whether each figure meets its goal', () => {
   const [line] = lines;
   const record: LineRecord = {
     ...{

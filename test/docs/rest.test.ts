@@ -13,7 +13,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Sends what a curl command sends. */
+/** Sends the request of a curl command. */
 async function curl(command: string): Promise<unknown> {
   const path = /localhost:3000(\S+)/.exec(command)![1]!;
   const headers = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]): [string, string] => [
@@ -30,7 +30,7 @@ describe('docs/rest.md', () => {
   const [first, ops, ...commands] = blocks as [string, string, ...string[]];
   const [rows, one, several] = blocksOf('docs/rest.md', 'json').map((text) => JSON.parse(text) as unknown);
 
-  it('shows reads that work, against the data of the example', async () => {
+  it('shows reads with the responses for the data of the example', async () => {
     expect(await curl(first)).toEqual(rows);
     const [since, stream] = ops.trim().split('\n') as [string, string];
     const { patch } = (await curl(since.replaceAll(/'(?=localhost)|(?<=since=)'/g, ''))) as { patch: unknown[] };
@@ -41,7 +41,7 @@ describe('docs/rest.md', () => {
     expect(stream).toContain("-H 'Accept: text/event-stream'");
   });
 
-  it('shows calls that work, against the data of the example', async () => {
+  it('shows calls with the responses for the data of the example', async () => {
     expect(commands).toHaveLength(3);
     const answers = await Promise.all(commands.map(curl));
     expect(answers).toEqual([one, one, several]);

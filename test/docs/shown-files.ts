@@ -1,9 +1,9 @@
-/** Documents that show files of examples, each below its name. */
+/** Finds the files of examples that documents show, each below its name. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../support/built.js';
 
-/** What a document shows of a file, and all of that file. */
+/** The part of a file that a document shows, and the whole file. */
 export interface ShownFile {
   readonly file: string;
   readonly shown: string;
@@ -12,9 +12,9 @@ export interface ShownFile {
 }
 
 /**
- * The files that a document shows, in its order.
- * @param folder where they are
- * @throws if it shows code of which it does not say the file.
+ * Returns the files that a document shows, in order.
+ * @param folder the folder that contains them
+ * @throws Error if it shows code without a file name
  */
 export function shownFiles(document: string, folder: string): ShownFile[] {
   const page = readFileSync(join(root, document), 'utf8');

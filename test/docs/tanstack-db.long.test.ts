@@ -1,4 +1,4 @@
-/** docs/tanstack-db.md, followed word for word in an empty folder. */
+/** Follows docs/tanstack-db.md word for word in an empty folder. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ const server = `
   const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
   export const views = { note };
   export const mutators = defineMutators({ note: { create } });`;
-const [notes = '', ...others] = blocksOf('docs/tanstack-db.md', 'ts');
+const [notes = '', ...moreBlocks] = blocksOf('docs/tanstack-db.md', 'ts');
 
 const install = (...packages: string[]) =>
   npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages);
 
-/** The versions of `@tanstack/db` that are installed, each of which is one copy. */
+/** The installed versions of `@tanstack/db`, each of which is one copy. */
 async function copies(): Promise<string[]> {
   const found = await npm(folder, 'ls', '@tanstack/db', '--parseable', '--long');
   return [...new Set(found.split('\n').filter(Boolean))].map((line) => /@tanstack\/db@([\d.]+)/.exec(line)![1]!);
@@ -39,8 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-it('what it says to install is one copy of @tanstack/db, with which its code compiles', async () => {
-  expect(others).toEqual([]);
+it('the documented command installs one copy of @tanstack/db, and the code compiles with it', async () => {
+  expect(moreBlocks).toEqual([]);
   const [command = '', ...more] = blocksOf('docs/tanstack-db.md', 'sh').join('').trim().split('\n');
   expect(more).toEqual([]);
   expect(command).toMatch(/^npm install \S+$/);
@@ -49,16 +49,16 @@ it('what it says to install is one copy of @tanstack/db, with which its code com
   expect(await compile(folder, { 'server.ts': server, 'notes.ts': notes })).toBe('');
 });
 
-/** What the compiler says first. */
+/** Returns the compiler's first error. */
 async function firstError(): Promise<string> {
-  const [first = '', ...others] = (await compile(folder, {})).split(/^(?=\S+\(\d)/m);
-  expect(others.join('')).not.toContain('No overload matches this call');
+  const [first = '', ...later] = (await compile(folder, {})).split(/^(?=\S+\(\d)/m);
+  expect(later.join('')).not.toContain('No overload matches this call');
   return first.replace(/^\S*\//, '');
 }
 
-it('with a second copy, or without any, the first error of the compiler says what to do', async () => {
-  const [own] = await copies();
-  await install(`@tanstack/db@${own === '0.15.2' ? '0.15.1' : '0.15.2'}`);
+it('the first compiler error says what to do about a second or missing copy of @tanstack/db', async () => {
+  const [version] = await copies();
+  await install(`@tanstack/db@${version === '0.15.2' ? '0.15.1' : '0.15.2'}`);
   expect(await copies()).toHaveLength(2);
   expect(await firstError()).toMatch(
     /^notes\.ts\(.*TwoCopiesOfTanStackDB'\.\n {2}Property ''There are two copies of @tanst/,
@@ -70,6 +70,6 @@ it('with a second copy, or without any, the first error of the compiler says wha
 
   await npm(folder, 'uninstall', '@tanstack/react-db');
   await install('@tanstack/react-db');
-  expect(await copies()).toEqual([own]);
+  expect(await copies()).toEqual([version]);
   expect(await compile(folder, {})).toBe('');
 });

@@ -1,4 +1,4 @@
-/** The table of DDL in docs/operations.md: each statement is run on a live server, and has those sent again whom the table names. */
+/** The DDL in docs/operations.md. Each statement runs on a live server, and resends the views in the table. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { defineView, type Views } from '../../src/view/define.js';
@@ -13,10 +13,10 @@ const queries = [...section.matchAll(/`(\w+)` \(`(select [^`]+)`\)/g)].map(
   ([, name, query]) => [name!, query!] as const,
 );
 const rows = [...section.matchAll(/\| `([^`]+)`( \(if `task` is partitioned\))? \| ([^|]+) \| ([^|]+) \|/g)].map(
-  ([, statement, partitioned, whom, what]) => ({
+  ([, statement, partitioned, views, what]) => ({
     statement: statement!,
     isPartitioned: partitioned !== undefined,
-    reset: namesIn(whom!),
+    reset: namesIn(views!),
     again: what!.trim() === 'everything (reset)' ? 'everything' : namesIn(what!),
   }),
 );
@@ -33,24 +33,24 @@ const plain = `${types}; create table task (${columns}); ${data}`;
 const partitioned = `${types}; create table task (${columns}) partition by range (id);
   create table task_1 partition of task for values from (0) to (100); ${data}`;
 
-it('has all of its rows and views', () => {
+it('the section in docs/operations.md has all rows and views', () => {
   expect(queries.map(([name]) => name)).toEqual(['short', 'all', 'count']);
   expect(rows.length).toBeGreaterThanOrEqual(13);
 });
 
-/** A view, which a client of its own sees. */
+/** A view that only its own client sees. */
 function viewOf(name: string, text: string): Views<Context> {
   const key = name === 'count' ? 'list' : 'id';
   return { [name]: defineView<Record<string, unknown>>({ key, query: () => ({ text, values: [] }) }) };
 }
 
-/** The views of which a client is sent rows. */
+/** The views whose rows a client receives. */
 function sentIn(patch: readonly Op[]): string[] | 'everything' {
   if (patch[0]?.op === 'clear') return 'everything';
   return [...new Set(patch.map((op) => (op as { key: string }).key.split('/')[0]!))].sort();
 }
 
-it.each(rows)('$statement', async ({ statement, isPartitioned, reset, again }) => {
+it.each(rows)('$statement resets the listed views', async ({ statement, isPartitioned, reset, again }) => {
   const all = queries.map(([name, text]) => [name, viewOf(name, text)] as const);
   const views: Views<Context> = Object.assign({}, ...all.map(([, view]) => view));
   const {
@@ -69,7 +69,7 @@ it.each(rows)('$statement', async ({ statement, isPartitioned, reset, again }) =
     for (const [name, client] of clients) if ((await client.pull()).patch[0]?.op === 'clear') found.push(name);
     expect(found.sort()).toEqual(reset);
     expect(sentIn((await several.pull()).patch)).toEqual(again);
-    // Afterwards, all go on with what changes.
+    // Afterwards, all clients receive changes again.
     await run(`insert into task (id, list, title) values (4, 2, 'd')`);
     for (const [, client] of clients) expect((await client.pull()).patch.map(({ op }) => op)).toEqual(['put']);
     expect((await several.pull()).patch.map(({ op }) => op)).toEqual(['put', 'put', 'put']);

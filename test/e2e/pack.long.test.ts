@@ -8,7 +8,7 @@ import { root } from '../support/built.js';
 
 const run = promisify(execFile);
 
-it('is built when it is packed in a clean clone', async () => {
+it('npm pack builds the package in a clean clone', async () => {
   const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
   try {
     const { stdout: listed } = await run('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 16 * 1024 * 1024 });

@@ -142,7 +142,7 @@ function capture_3()
 
 
 function changed_keys(integer[],xid8[],xid8[],integer)
-  fs  CREATE OR REPLACE FUNCTION tidemark.changed_keys(tables integer[], lows xid8[], highs xid8[], most integer, OUT keys integer, OUT changes integer)
+  fs  CREATE OR REPLACE FUNCTION tidemark.changed_keys(tables integer[], lows xid8[], highs xid8[], max_rows integer, OUT keys integer, OUT changes integer)
    RETURNS record
    LANGUAGE sql
    STABLE PARALLEL RESTRICTED
@@ -159,9 +159,9 @@ function changed_keys(integer[],xid8[],xid8[],integer)
       cross join lateral (
         select table_id, key from tidemark.change
         where table_id = t.id and xid between low and high and hashtextextended(old, 0) is distinct from new_hash
-        order by xid limit most
+        order by xid limit max_rows
       ) logged
-      limit most
+      limit max_rows
     ) l
     group by l.table_id, l.key
   ) c
@@ -175,8 +175,8 @@ function claim_key(text,text,double precision)
   AS $function$
   begin
     locked := pg_try_advisory_xact_lock(hashtextextended(of_key, hashtextextended(of_user, 7)));
-    select kept.fingerprint, kept.answer into claim_key.fingerprint, claim_key.answer
-    from tidemark.idempotency_key kept
+    select stored.fingerprint, stored.answer into claim_key.fingerprint, claim_key.answer
+    from tidemark.idempotency_key stored
     where user_id = of_user and key = of_key and created_at > now() - make_interval(secs => retention_seconds);
   end
   $function$
@@ -189,8 +189,8 @@ function claim_mutation(text,text,text,bigint)
   AS $function$
   begin
     if mutation = 1 then
-      -- If a concurrent push has inserted the row, this is a serialization failure, never a unique violation. A row that is
-      -- there already is not tried: each try would wait for whoever updates it, and then fail.
+      -- If a concurrent push has inserted the row, this is a serialization failure, never a unique violation. A row that
+      -- exists already is skipped: each try would wait for the transaction that updates it, and then fail.
       insert into tidemark.client (id, client_group_id, last_mutation_id, xid)
       select of_client, of_group, 1, pg_current_xact_id()
       where exists (select from tidemark.client_group where id = of_group and user_id = of_user)
@@ -233,15 +233,15 @@ function fields(text)
       case when field[1] like '"%' then
         replace(replace(substr(field[1], 2, length(field[1]) - 2), '""', '"'), repeat(chr(92), 2), chr(92))
       else nullif(field[1], '') end
-      order by place
+      order by ordinal
     )
   from regexp_matches(substr(image, 2, length(image) - 2) || ',', '("(?:[^"]|"")*"|[^,"]*),', 'g')
-    with ordinality fields (field, place)
+    with ordinality fields (field, ordinal)
   $function$
 
 
-function fixed_moment(text)
-  fi  CREATE OR REPLACE FUNCTION tidemark.fixed_moment(value text)
+function fixed_date_time(text)
+  fi  CREATE OR REPLACE FUNCTION tidemark.fixed_date_time(value text)
    RETURNS text
    LANGUAGE plpgsql
    IMMUTABLE PARALLEL SAFE STRICT
@@ -302,7 +302,8 @@ function has_fixed_text(integer)
     if columns not like '%nillable="true"%' then
       return true;
     end if;
-    -- The other columns may be of enum types. XML escapes some characters of names; names that may have any are left out.
+    -- The other columns may have enum types. XML escapes some characters of names; names with such characters do not
+    -- match.
     return not exists (
       select from regexp_matches(columns, 'type="([^"]*)" nillable="true"', 'g') other (type)
       cross join regexp_match(type[1], '^UDT\.[^.]*\.([a-zA-Z](?:[a-zA-Z0-9]|_(?!x))*)\.([a-zA-Z](?:[a-zA-Z0-9]|_(?!x))*)$') name
@@ -346,62 +347,18 @@ function history()
   $function$
 
 
-function hold_layouts(oid[])
-  fv  CREATE OR REPLACE FUNCTION tidemark.hold_layouts(tables oid[])
+function lock_row_formats(oid[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.lock_row_formats(tables oid[])
    RETURNS void
    LANGUAGE plpgsql
   AS $function$
   declare
-    held oid;
+    relation oid;
   begin
-    lock table tidemark.layout in share row exclusive mode;
-    foreach held in array tables loop
-      execute format('lock table %s in access share mode', held::regclass);
+    lock table tidemark.row_format in share row exclusive mode;
+    foreach relation in array tables loop
+      execute format('lock table %s in access share mode', relation::regclass);
     end loop;
-  end
-  $function$
-
-
-function keep_answer(text,text,text,text)
-  fv  CREATE OR REPLACE FUNCTION tidemark.keep_answer(of_user text, of_key text, its_fingerprint text, its_answer text)
-   RETURNS void
-   LANGUAGE plpgsql
-  AS $function$
-  begin
-    insert into tidemark.idempotency_key (user_id, key, fingerprint, answer)
-    values (of_user, of_key, its_fingerprint, its_answer)
-    on conflict (user_id, key) do update
-    set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at;
-  end
-  $function$
-
-
-function keep_views(text[],text[])
-  fv  CREATE OR REPLACE FUNCTION tidemark.keep_views(digests text[], definitions text[])
-   RETURNS void
-   LANGUAGE plpgsql
-  AS $function$
-  begin
-    if current_setting('transaction_read_only')::boolean
-      or not has_table_privilege('tidemark.view_text', 'insert') or not has_table_privilege('tidemark.view_text', 'delete') then
-      return;
-    end if;
-    if not exists (
-      select from unnest(digests) asked (digest)
-      left join tidemark.view_text known on known.digest = asked.digest and at > clock_timestamp() - interval '1 day'
-      where known.digest is null
-    ) then
-      return;
-    end if;
-    lock table tidemark.view_text in share row exclusive mode;
-    delete from tidemark.view_text where digest = any (digests) and at < clock_timestamp() - interval '1 day';
-    insert into tidemark.view_text (digest, definition)
-    select * from unnest(digests, definitions) kept (digest, definition)
-    on conflict do nothing;
-    if found then
-      delete from tidemark.view_text
-      where digest in (select digest from tidemark.view_text order by at desc, digest offset 1000);
-    end if;
   end
   $function$
 
@@ -420,8 +377,33 @@ function log_mutation()
   $function$
 
 
-function look(xid8[],xid8[],integer[],boolean,uuid,text[])
-  fs  CREATE OR REPLACE FUNCTION tidemark.look(lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[])
+function many_unseen(integer,xid8[],xid8[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[])
+   RETURNS SETOF tidemark.change
+   LANGUAGE plpgsql
+   STABLE PARALLEL SAFE
+   SET jit TO 'off'
+  AS $function$
+  begin
+    return query select * from tidemark.unseen(of_table, lows, highs);
+  end
+  $function$
+
+
+function null_key(text)
+  fs  CREATE OR REPLACE FUNCTION tidemark.null_key(view_name text)
+   RETURNS text
+   LANGUAGE plpgsql
+   STABLE
+  AS $function$
+  begin
+    raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
+  end
+  $function$
+
+
+function poll(xid8[],xid8[],integer[],boolean,uuid,text[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.poll(lows xid8[], highs xid8[], tables integer[], listed boolean, named_heartbeat uuid, group_ids text[])
    RETURNS json
    LANGUAGE plpgsql
    STABLE PARALLEL RESTRICTED
@@ -431,13 +413,13 @@ function look(xid8[],xid8[],integer[],boolean,uuid,text[])
    SET jit TO 'off'
   AS $function$
   begin
-    return (select l from tidemark.looks(lows, highs, tables, listed, named_tick, group_ids) l);
+    return (select l from tidemark.poll_inline(lows, highs, tables, listed, named_heartbeat, group_ids) l);
   end
   $function$
 
 
-function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
-  fs  CREATE OR REPLACE FUNCTION tidemark.looks(lows xid8[], highs xid8[], tables integer[], listed boolean, named_tick uuid, group_ids text[])
+function poll_inline(xid8[],xid8[],integer[],boolean,uuid,text[])
+  fs  CREATE OR REPLACE FUNCTION tidemark.poll_inline(lows xid8[], highs xid8[], tables integer[], listed boolean, named_heartbeat uuid, group_ids text[])
    RETURNS SETOF json
    LANGUAGE sql
    STABLE PARALLEL RESTRICTED
@@ -456,13 +438,13 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
   select json_build_object(
     'snapshot', s::text,
     'standby', case when pg_is_in_recovery() then tidemark.seen_by_standby(tables) end,
-    'begun', age(pg_snapshot_xmax(s)::xid),
+    'xidsSinceXmax', age(pg_snapshot_xmax(s)::xid),
     'recovery', pg_is_in_recovery(),
-    'started', tidemark.started(),
+    'serverStart', tidemark.server_start(),
     'installID', m.install_id,
     'database', (select oid::text from pg_database where datname = current_database()),
     'history', tidemark.history(),
-    'kept', greatest((select xid from tidemark.tick order by xid desc limit 1), (
+    'durableXid', greatest((select xid from tidemark.heartbeat order by xid desc limit 1), (
       select newest.xid from (select * from ended order by before desc) e
       cross join lateral (
         select logged.xid from (select id from tidemark.synced_table union all select 0 union all select -1) t
@@ -473,9 +455,9 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
       ) newest
       limit 1
     ))::text,
-    'tick', newest.id,
-    'diverged', named_tick is not null and named_tick is distinct from newest.id and not exists (
-      select from tidemark.tick where id = named_tick
+    'heartbeat', newest.id,
+    'diverged', named_heartbeat is not null and named_heartbeat is distinct from newest.id and not exists (
+      select from tidemark.heartbeat where id = named_heartbeat
     ),
     'horizon', m.horizon::text,
     'aging', m.aging::text,
@@ -520,63 +502,19 @@ function looks(xid8[],xid8[],integer[],boolean,uuid,text[])
     ),
     'groups', (
       select coalesce(json_object_agg(id, json_build_array(
-        (select user_id from tidemark.client_group g where g.id = asked.id),
+        (select user_id from tidemark.client_group g where g.id = requested.id),
         (
           select coalesce(json_agg(json_build_array(c.id, c.last_mutation_id, c.xid::text)), '[]')
-          from tidemark.client c where c.client_group_id = asked.id
+          from tidemark.client c where c.client_group_id = requested.id
         )
       )), '{}')
-      from unnest((select group_ids)) asked (id)
+      from unnest((select group_ids)) requested (id)
     )
   )
   from tidemark.meta m
   cross join pg_current_snapshot() s
-  left join lateral (select id from tidemark.tick where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
+  left join lateral (select id from tidemark.heartbeat where xid < pg_snapshot_xmin(s) order by xid desc limit 1) newest on true
   where m.singleton
-  $function$
-
-
-function many_unseen(integer,xid8[],xid8[])
-  fs  CREATE OR REPLACE FUNCTION tidemark.many_unseen(of_table integer, lows xid8[], highs xid8[])
-   RETURNS SETOF tidemark.change
-   LANGUAGE plpgsql
-   STABLE PARALLEL SAFE
-   SET jit TO 'off'
-  AS $function$
-  begin
-    return query select * from tidemark.unseen(of_table, lows, highs);
-  end
-  $function$
-
-
-function null_key(text)
-  fs  CREATE OR REPLACE FUNCTION tidemark.null_key(view_name text)
-   RETURNS text
-   LANGUAGE plpgsql
-   STABLE
-  AS $function$
-  begin
-    raise exception 'a row of the view "%" has no key', view_name using errcode = 'null_value_not_allowed';
-  end
-  $function$
-
-
-function outline(oid)
-  fv  CREATE OR REPLACE FUNCTION tidemark.outline(relation oid)
-   RETURNS bigint
-   LANGUAGE plpgsql
-   PARALLEL RESTRICTED STRICT
-  AS $function$
-  begin
-    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), pg_relation_filenode(relation),
-      (select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),
-      array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
-      array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum),
-      case when exists (select from pg_attribute where attrelid = relation and attnum > 0 and atttypid >= 16384) then
-        tidemark.type_outline(relation)
-      end
-    ), 0);
-  end
   $function$
 
 
@@ -592,8 +530,8 @@ function record_timeline()
         case when pg_last_wal_receive_lsn() is not null then pg_last_wal_replay_lsn() end
       end,
       (
-        select max(tick.position) from tidemark.tick
-        where tick.system_identifier = c.system_identifier and tick.timeline = previous.number
+        select max(heartbeat.position) from tidemark.heartbeat
+        where heartbeat.system_identifier = c.system_identifier and heartbeat.timeline = previous.number
       )
     )
   from pg_control_system() c
@@ -602,6 +540,25 @@ function record_timeline()
     select max(number) as number from tidemark.timeline where system_identifier = c.system_identifier
   ) previous on true
   on conflict do nothing
+  $function$
+
+
+function relation_fingerprint(oid)
+  fv  CREATE OR REPLACE FUNCTION tidemark.relation_fingerprint(relation oid)
+   RETURNS bigint
+   LANGUAGE plpgsql
+   PARALLEL RESTRICTED STRICT
+  AS $function$
+  begin
+    return hashtextextended(concat_ws(' ', relation::regclass, row_security_active(relation), pg_relation_filenode(relation),
+      (select string_agg(concat_ws(':', relid::oid, pg_relation_filenode(relid)), ',' order by relid) from pg_partition_tree(relation)),
+      array(select inhrelid from pg_inherits where inhparent = relation order by inhrelid),
+      array(select xmin from pg_attribute where attrelid = relation and attnum > 0 order by attnum),
+      case when exists (select from pg_attribute where attrelid = relation and attnum > 0 and atttypid >= 16384) then
+        tidemark.type_fingerprint(relation)
+      end
+    ), 0);
+  end
   $function$
 
 
@@ -615,6 +572,35 @@ function relation_of(integer)
   $function$
 
 
+function row_format_of(integer,integer,text,integer[],integer[],integer[])
+  fi  CREATE OR REPLACE FUNCTION tidemark.row_format_of(earliest integer, latest integer, image text, first_equal integer[], widths integer[], steps integer[])
+   RETURNS integer
+   LANGUAGE plpgsql
+   IMMUTABLE PARALLEL SAFE
+  AS $function$
+  declare
+    column_changes integer[] := steps[earliest + 1:latest];
+    row_format integer;
+  begin
+    if first_equal[earliest + 1] = first_equal[latest + 1] then
+      return first_equal[earliest + 1];
+    end if;
+    if array_position(column_changes, null) is not null or (1 = any (column_changes) and -1 = any (column_changes)) then
+      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
+    end if;
+    if image is null then
+      return null;
+    end if;
+    select min(first_equal[i + 1]) into row_format
+    from generate_series(earliest, latest) i where widths[i + 1] = cardinality(tidemark.fields(image));
+    if row_format is null then
+      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
+    end if;
+    return row_format;
+  end
+  $function$
+
+
 function seen_by_standby(integer[])
   fs  CREATE OR REPLACE FUNCTION tidemark.seen_by_standby(tables integer[])
    RETURNS json
@@ -622,11 +608,11 @@ function seen_by_standby(integer[])
    STABLE PARALLEL SAFE
   AS $function$
   declare
-    most constant integer := 100000;
+    max_rows constant integer := 100000;
     lowest constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
-    known constant pg_snapshot := coalesce(
+    primary_snapshot constant pg_snapshot := coalesce(
       (
-        select snapshot from tidemark.tick
+        select snapshot from tidemark.heartbeat
         where system_identifier = (select system_identifier from pg_control_system())
         order by at desc limit 1
       ),
@@ -635,36 +621,80 @@ function seen_by_standby(integer[])
   begin
     return (
       select json_build_object(
-        'known', known::text,
-        'seen', case when count(*) < most then coalesce(array_agg(distinct xid), '{}') end
+        'primary', primary_snapshot::text,
+        'seen', case when count(*) < max_rows then coalesce(array_agg(distinct xid), '{}') end
       )
       from (
         select c.xid
         from (
-          select pg_snapshot_xmax(known), '18446744073709551615'::xid8
+          select pg_snapshot_xmax(primary_snapshot), '18446744073709551615'::xid8
           union all
-          select xip, xip from pg_snapshot_xip(known) xip
+          select xip, xip from pg_snapshot_xip(primary_snapshot) xip
         ) unknown (low, high)
         cross join unnest(tables || 0) t (id)
         cross join lateral (
           select xid from tidemark.change
           where table_id = t.id and xid between greatest(unknown.low, lowest) and unknown.high
-          order by xid limit most
+          order by xid limit max_rows
         ) c
-        limit most
+        limit max_rows
       ) seen
     );
   end
   $function$
 
 
-function started()
-  fs  CREATE OR REPLACE FUNCTION tidemark.started()
+function server_start()
+  fs  CREATE OR REPLACE FUNCTION tidemark.server_start()
    RETURNS text
    LANGUAGE sql
    STABLE PARALLEL RESTRICTED
   AS $function$
   select concat(extract(epoch from pg_postmaster_start_time()), '/', extract(epoch from pg_stat_get_bgwriter_stat_reset_time()))
+  $function$
+
+
+function store_answer(text,text,text,text)
+  fv  CREATE OR REPLACE FUNCTION tidemark.store_answer(of_user text, of_key text, new_fingerprint text, new_answer text)
+   RETURNS void
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    insert into tidemark.idempotency_key (user_id, key, fingerprint, answer)
+    values (of_user, of_key, new_fingerprint, new_answer)
+    on conflict (user_id, key) do update
+    set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at;
+  end
+  $function$
+
+
+function store_views(text[],text[])
+  fv  CREATE OR REPLACE FUNCTION tidemark.store_views(digests text[], definitions text[])
+   RETURNS void
+   LANGUAGE plpgsql
+  AS $function$
+  begin
+    if current_setting('transaction_read_only')::boolean
+      or not has_table_privilege('tidemark.view_catalog', 'insert') or not has_table_privilege('tidemark.view_catalog', 'delete') then
+      return;
+    end if;
+    if not exists (
+      select from unnest(digests) candidate (digest)
+      left join tidemark.view_catalog recent on recent.digest = candidate.digest and at > clock_timestamp() - interval '1 day'
+      where recent.digest is null
+    ) then
+      return;
+    end if;
+    lock table tidemark.view_catalog in share row exclusive mode;
+    delete from tidemark.view_catalog where digest = any (digests) and at < clock_timestamp() - interval '1 day';
+    insert into tidemark.view_catalog (digest, definition)
+    select * from unnest(digests, definitions) entry (digest, definition)
+    on conflict do nothing;
+    if found then
+      delete from tidemark.view_catalog
+      where digest in (select digest from tidemark.view_catalog order by at desc, digest offset 1000);
+    end if;
+  end
   $function$
 
 
@@ -678,8 +708,8 @@ function timeline_number()
   $function$
 
 
-function type_outline(oid)
-  fv  CREATE OR REPLACE FUNCTION tidemark.type_outline(relation oid)
+function type_fingerprint(oid)
+  fv  CREATE OR REPLACE FUNCTION tidemark.type_fingerprint(relation oid)
    RETURNS bigint
    LANGUAGE plpgsql
    PARALLEL RESTRICTED STRICT
@@ -738,34 +768,16 @@ function unseen(integer,xid8[],xid8[])
   $function$
 
 
-function written_in(integer,integer,text,integer[],integer[],integer[])
-  fi  CREATE OR REPLACE FUNCTION tidemark.written_in(earliest integer, latest integer, image text, same integer[], widths integer[], steps integer[])
-   RETURNS integer
-   LANGUAGE plpgsql
-   IMMUTABLE PARALLEL SAFE
-  AS $function$
-  declare
-    made integer[] := steps[earliest + 1:latest];
-    layout integer;
-  begin
-    if same[earliest + 1] = same[latest + 1] then
-      return same[earliest + 1];
-    end if;
-    if array_position(made, null) is not null or (1 = any (made) and -1 = any (made)) then
-      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
-    end if;
-    if image is null then
-      return null;
-    end if;
-    select min(same[place + 1]) into layout
-    from generate_series(earliest, latest) place where widths[place + 1] = cardinality(tidemark.fields(image));
-    if layout is null then
-      raise exception 'a row was logged while its table was altered' using errcode = 'TM001';
-    end if;
-    return layout;
-  end
-  $function$
-
+table audit_log
+  at timestamp with time zone not null default clock_timestamp()
+  user_id text not null
+  request_id text not null
+  mutator text
+  outcome text not null
+  client_group_id text
+  client_id text
+  mutation_id bigint
+  CREATE INDEX audit_log_at ON tidemark.audit_log USING btree (at)
 
 table change
   table_id integer not null
@@ -804,6 +816,22 @@ table expansion
   CREATE UNIQUE INDEX expansion_pkey ON tidemark.expansion USING btree (version)
   PRIMARY KEY (version)
 
+table heartbeat
+  at timestamp with time zone not null default clock_timestamp()
+  oldest_xid xid8 not null
+  id uuid not null default gen_random_uuid()
+  xid xid8 not null default pg_current_xact_id()
+  snapshot pg_snapshot
+  system_identifier bigint
+  bytes bigint
+  timeline integer
+  "position" pg_lsn
+  CREATE UNIQUE INDEX heartbeat_id_key ON tidemark.heartbeat USING btree (id)
+  CREATE UNIQUE INDEX heartbeat_pkey ON tidemark.heartbeat USING btree (at)
+  CREATE INDEX heartbeat_xid ON tidemark.heartbeat USING btree (xid)
+  UNIQUE (id)
+  PRIMARY KEY (at)
+
 table idempotency_key
   user_id text not null
   key text not null
@@ -813,27 +841,6 @@ table idempotency_key
   CREATE INDEX idempotency_key_created_at_idx ON tidemark.idempotency_key USING btree (created_at)
   CREATE UNIQUE INDEX idempotency_key_pkey ON tidemark.idempotency_key USING btree (user_id, key)
   PRIMARY KEY (user_id, key)
-
-table journal
-  at timestamp with time zone not null default clock_timestamp()
-  user_id text not null
-  request_id text not null
-  mutator text
-  outcome text not null
-  client_group_id text
-  client_id text
-  mutation_id bigint
-  CREATE INDEX journal_at ON tidemark.journal USING btree (at)
-
-table layout
-  table_id integer not null
-  number integer not null
-  shape text not null
-  members json not null
-  before pg_snapshot
-  after pg_snapshot not null
-  CREATE UNIQUE INDEX layout_pkey ON tidemark.layout USING btree (table_id, number)
-  PRIMARY KEY (table_id, number)
 
 table meta
   singleton boolean not null default true
@@ -872,6 +879,16 @@ table refusal
   CREATE TRIGGER tidemark_truncate BEFORE TRUNCATE ON tidemark.refusal FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
   CREATE TRIGGER tidemark_update AFTER UPDATE ON tidemark.refusal REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tidemark.capture_3() -- enabled: A
 
+table row_format
+  table_id integer not null
+  number integer not null
+  schema_hash text not null
+  relations json not null
+  before pg_snapshot
+  after pg_snapshot not null
+  CREATE UNIQUE INDEX row_format_pkey ON tidemark.row_format USING btree (table_id, number)
+  PRIMARY KEY (table_id, number)
+
 table synced_table
   id integer not null generated always as identity
   relation regclass not null
@@ -879,22 +896,6 @@ table synced_table
   CREATE UNIQUE INDEX synced_table_relation_key ON tidemark.synced_table USING btree (relation)
   PRIMARY KEY (id)
   UNIQUE (relation)
-
-table tick
-  at timestamp with time zone not null default clock_timestamp()
-  oldest_xid xid8 not null
-  id uuid not null default gen_random_uuid()
-  xid xid8 not null default pg_current_xact_id()
-  snapshot pg_snapshot
-  system_identifier bigint
-  bytes bigint
-  timeline integer
-  "position" pg_lsn
-  CREATE UNIQUE INDEX tick_id_key ON tidemark.tick USING btree (id)
-  CREATE UNIQUE INDEX tick_pkey ON tidemark.tick USING btree (at)
-  CREATE INDEX tick_xid ON tidemark.tick USING btree (xid)
-  UNIQUE (id)
-  PRIMARY KEY (at)
 
 table timeline
   PRIMARY KEY (system_identifier, number)
@@ -905,12 +906,12 @@ table timeline
   at timestamp with time zone not null default clock_timestamp()
   CREATE UNIQUE INDEX timeline_pkey ON tidemark.timeline USING btree (system_identifier, number)
 
-table view_text
+table view_catalog
   PRIMARY KEY (digest)
   digest text not null
   definition text not null
   at timestamp with time zone not null default clock_timestamp()
-  CREATE UNIQUE INDEX view_text_pkey ON tidemark.view_text USING btree (digest)
+  CREATE UNIQUE INDEX view_catalog_pkey ON tidemark.view_catalog USING btree (digest)
 
 function stamp()
   fv  CREATE OR REPLACE FUNCTION public.stamp()

@@ -1,4 +1,4 @@
-/** What the log says about errors of Postgres names what failed, and quotes no row. */
+/** Logged errors of Postgres name what failed, and quote no row. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeError } from '../../src/log.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
@@ -27,7 +27,7 @@ it.each<[string, unknown[]]>([
   ['insert into item (id) values ($1)', [4242]],
   ['select $1::text::bytea', [`\\x${secret}`]],
   ['select to_date($1, $2)', [secret, 'YYYY']],
-])('%s', async (text, values) => {
+])('quotes no value in the error of: %s', async (text, values) => {
   const error = await database.pool.query(text, values).catch((thrown: unknown) => thrown);
   const described = describeError(new Error('outer', { cause: error }));
   expect(described).toMatchObject({ cause: { code: expect.any(String), message: expect.any(String) } });
@@ -36,7 +36,7 @@ it.each<[string, unknown[]]>([
   expect(logged).not.toContain('cret');
 });
 
-it('what is missing is named', async () => {
+it('names a relation that does not exist', async () => {
   const error = await database.pool.query('select * from nothing').catch((thrown: unknown) => thrown);
   expect(describeError(error)).toMatchObject({ code: '42P01', message: 'relation "nothing" does not exist' });
 });

@@ -38,7 +38,7 @@ function set(variables: Partial<Record<(typeof names)[number], string>>): void {
 }
 
 describe('the environment', () => {
-  it('counts an empty variable as one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(addressFromEnvironment()).toEqual({ port: 3000 });
     expect(addressFromEnvironment('127.0.0.1')).toEqual({ port: 3000, hostname: '127.0.0.1' });
     expect(forwardFromEnvironment()).toBeUndefined();
@@ -46,22 +46,22 @@ describe('the environment', () => {
     expect(() => logFromEnvironment('silent')).not.toThrow();
   });
 
-  it('says where to listen', () => {
+  it('determines the port and the host', () => {
     set({ PORT: '8080', HOST: '::1' });
     expect(addressFromEnvironment('127.0.0.1')).toEqual({ port: 8080, hostname: '::1' });
   });
 
-  it.each(['-1', '65536', '80a', '3e3', ' 80', '0x50'])('takes no port %j', (port) => {
+  it.each(['-1', '65536', '80a', '3e3', ' 80', '0x50'])('rejects the port %j', (port) => {
     set({ PORT: port });
     expect(() => addressFromEnvironment()).toThrow(SetupError);
   });
 
-  it('takes no unknown log level', () => {
+  it('rejects an unknown log level', () => {
     set({ LOG_LEVEL: 'loud' });
     expect(() => logFromEnvironment()).toThrow(SetupError);
   });
 
-  it('says where pushes are forwarded to', () => {
+  it('determines the URL and the key for forwarded pushes', () => {
     set({ SYNC_MUTATE_API_KEY: 'key' });
     expect(forwardFromEnvironment()).toBeUndefined();
     set({ SYNC_MUTATE_URL: 'https://app.example.com/sync/push' });
@@ -75,13 +75,13 @@ describe('the environment', () => {
     { SYNC_MUTATE_URL: 'ftp://app.example.com/' },
     { SYNC_MUTATE_URL: 'https://user:secret@app.example.com/' },
     { SYNC_MUTATE_URL: 'https://app.example.com/', SYNC_MUTATE_API_KEY: 'two\nlines' },
-  ])('cannot forward with %j', (variables) => {
+  ])('rejects these settings for forwarded pushes, and repeats no secret: %j', (variables) => {
     set(variables);
     expect(() => forwardFromEnvironment()).toThrow(SetupError);
     expect(() => forwardFromEnvironment()).not.toThrow(/secret|lines/);
   });
 
-  it('names a database, whose address it does not repeat when it is wrong', async () => {
+  it('names the database, and does not repeat an invalid address', async () => {
     set({ DATABASE_URL: cluster });
     expect(await openDatabase()).toMatchObject({ url: cluster, embedded: false });
     set({ DATABASE_URL: 'app:secret@db.example.com/app' });
@@ -89,7 +89,7 @@ describe('the environment', () => {
     await expect(openDatabase()).rejects.not.toThrow(/secret/);
   });
 
-  it('names its standbys', async () => {
+  it('names the standbys', async () => {
     set({ DATABASE_URL: cluster });
     expect((await openDatabase()).readURLs).toEqual([]);
     set({ DATABASE_READ_URL: ' postgres://one/app,postgresql://two/app postgres://three/app' });
@@ -106,8 +106,8 @@ describe('the environment', () => {
   });
 });
 
-describe('the database at DATABASE_URL', () => {
-  it('is waited for while it cannot be reached', async () => {
+describe('openDatabase', () => {
+  it('waits while the database is unreachable', async () => {
     const { hostname, port } = new URL(cluster);
     const url = new URL(cluster);
     url.port = String(await freePort());
@@ -128,17 +128,17 @@ describe('the database at DATABASE_URL', () => {
     }
   });
 
-  it('is given up after the wait', async () => {
+  it('gives up after the maximum wait', async () => {
     set({ DATABASE_URL: 'postgres://app:secret@127.0.0.1:1/app' });
     const { log, lines } = memoryLog();
     const failure: unknown = await openDatabase({ log, waitMs: 6_000 }).catch((error: unknown) => error);
     expect(explainFailure(failure)).toMatch(/^Cannot reach the database: .*ECONNREFUSED/);
-    // One second after the first attempt, and two more after the second.
+    // One second after the first attempt, and two seconds after the second.
     expect(lines).toHaveLength(2);
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  it('is waited for while its name is not known yet', async () => {
+  it('waits while the name of the host does not resolve', async () => {
     set({ DATABASE_URL: 'postgres://app:secret@database.invalid/app' });
     const { log, lines } = memoryLog();
     const failure: unknown = await openDatabase({ log, waitMs: 12_000 }).catch((error: unknown) => error);
@@ -149,7 +149,7 @@ describe('the database at DATABASE_URL', () => {
   it.each([
     ['a wrong password', '28P01', { password: 'wrong' }],
     ['a database that does not exist', '3D000', { pathname: '/none' }],
-  ])('is not waited for with %s', async (_, code, change) => {
+  ])('does not wait with %s', async (_, code, change) => {
     set({ DATABASE_URL: Object.assign(new URL(cluster), change).href });
     const { log, lines } = memoryLog();
     await expect(openDatabase({ log, waitMs: 3_000 })).rejects.toMatchObject({ code });
@@ -167,7 +167,7 @@ describe('an embedded database', () => {
     close: async () => {},
   };
 
-  it('is described with its password to a terminal alone', () => {
+  it('is described with its password only for a terminal', () => {
     expect(describeEmbedded(database, true)).toBe(database.url);
     expect(describeEmbedded(database, false)).toBe(
       'postgres://postgres@127.0.0.1:5432/tidemark (the password is in /data/connection.json)',

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createSync, defineView, type Logger, migrate, type Sync, sql } from '../../src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
 
-/** As an application may make it by mistake: pino's methods do not work without their logger. */
+/** An easy mistake in an application: pino's methods do not work without their logger. */
 const log: Logger = { ...(pino() as Logger) };
 const views = { note: defineView({ query: () => sql<{ id: string }>`select id from note`, key: 'id' }) };
-const printed = vi.spyOn(console, 'error');
+const consoleError = vi.spyOn(console, 'error');
 
 let database: TestDatabase;
 let sync: Sync;
@@ -15,22 +15,22 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query('create table note (id text primary key)');
 });
-beforeEach(() => void printed.mockReset().mockReturnValue());
+beforeEach(() => void consoleError.mockReset().mockReturnValue());
 afterAll(async () => {
-  printed.mockRestore();
+  consoleError.mockRestore();
   await sync?.close();
   await database.drop();
 });
 
-it('migrates with a logger that throws, and prints what it could not log', async () => {
+it('migrate works with a logger that throws, and prints the messages', async () => {
   await migrate({ database: database.url, views, log });
-  expect(printed).toHaveBeenCalledWith(
+  expect(consoleError).toHaveBeenCalledWith(
     expect.stringMatching(/^The option `log` threw TypeError: .*\. It was called with: info: ./),
   );
 });
 
-it('answers requests with a logger that throws', async () => {
+it('a server answers requests with a logger that throws', async () => {
   sync = await createSync({ database: database.url, views, authenticate: () => null, log });
   expect((await sync.fetch(new Request('http://localhost/sync/pull', { method: 'POST' }))).status).toBe(401);
-  expect(printed).toHaveBeenCalledWith(expect.stringMatching(/^The option `log` threw TypeError/));
+  expect(consoleError).toHaveBeenCalledWith(expect.stringMatching(/^The option `log` threw TypeError/));
 });

@@ -15,7 +15,7 @@ const start = (): Promise<Sync> =>
   createSync({ database: database.url, views: {}, authenticate: () => ({ userID: 'ann' }), log });
 const ask = (sync: Sync, path = '/healthz') => sync.fetch(new Request(`http://localhost${path}`));
 
-it('starts once, when it is first used', async () => {
+it('a lazy sync starts once, at its first use', async () => {
   const starts = vi.fn(start);
   const sync = lazySync(starts);
   expect(starts).not.toHaveBeenCalled();
@@ -27,7 +27,7 @@ it('starts once, when it is first used', async () => {
   await sync.close();
 });
 
-it('answers like the sync that it starts', async () => {
+it('a lazy sync answers like the sync that it starts', async () => {
   const sync = lazySync(start);
   const post = () => new Request('http://localhost/any', { method: 'POST', body: '{}' });
   const answers = await Promise.all([sync.pull(post(), null), sync.push(post(), null), sync.poke(post(), null)]);
@@ -35,7 +35,7 @@ it('answers like the sync that it starts', async () => {
   await sync.close();
 });
 
-it('says why it cannot start, and tries again', async () => {
+it('a lazy sync reports why it cannot start, and tries again at the next request', async () => {
   const starts = vi.fn(start).mockRejectedValueOnce(new Error('no database'));
   const sync = lazySync(starts);
   await expect(Promise.all([ask(sync), ask(sync)])).rejects.toThrow('no database');
@@ -44,7 +44,7 @@ it('says why it cannot start, and tries again', async () => {
   await sync.close();
 });
 
-it('drains and closes what has started', async () => {
+it('a lazy sync drains and closes a sync that has started', async () => {
   const sync = lazySync(start);
   await ask(sync);
   sync.drain();
@@ -55,7 +55,7 @@ it('drains and closes what has started', async () => {
   await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 10_000 });
 });
 
-it('drains and closes what is still starting', async () => {
+it('a lazy sync drains and closes a sync that is still starting', async () => {
   const ended: string[] = [];
   const sync = lazySync(async () => {
     const started = await start();
@@ -65,15 +65,15 @@ it('drains and closes what is still starting', async () => {
       close: () => started.close().then(() => void ended.push('closed')),
     };
   });
-  const asked = ask(sync);
+  const pending = ask(sync);
   sync.drain();
   await sync.close();
-  expect((await asked).status).toBe(200);
+  expect((await pending).status).toBe(200);
   expect(ended).toContain('drained');
   expect(ended.at(-1)).toBe('closed');
 });
 
-it('starts no more once it has been told to end', async () => {
+it('a lazy sync does not start after it was drained and closed', async () => {
   const starts = vi.fn(start);
   const sync = lazySync(starts);
   sync.drain();

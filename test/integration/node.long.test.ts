@@ -37,15 +37,15 @@ async function serve(parts: Parameters<typeof createPartsApp>[0], listenOptions:
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** A pull that is answered with what `generate` yields. */
+/** A pull whose response consists of the pieces that `generate` yields. */
 function inPieces(generate: () => AsyncGenerator<Uint8Array>) {
   return async () => ({ kind: 'json in pieces' as const, pieces: generate() });
 }
 
 const requestLines = (lines: { message: string }[]) => lines.filter((line) => line.message === 'Request');
 
-describe('a streamed answer', () => {
-  it('arrives whole', async () => {
+describe('a streamed response', () => {
+  it('arrives completely', async () => {
     const { pull, lines } = await serve({
       pull: inPieces(async function* () {
         yield bytes('{"patch":[');
@@ -60,15 +60,15 @@ describe('a streamed answer', () => {
     );
   });
 
-  it('its first chunk does not wait for the second', async () => {
+  it('sends its first chunk before the second is ready', async () => {
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const pause = new Promise<void>((resolve) => {
       release = resolve;
     });
     const { pull } = await serve({
       pull: inPieces(async function* () {
         yield bytes('{"a":');
-        await held;
+        await pause;
         yield bytes('1}');
       }),
     });
@@ -78,7 +78,7 @@ describe('a streamed answer', () => {
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('1}');
   });
 
-  it('that fails at once is an error response', async () => {
+  it('becomes an error response if it fails before its first chunk', async () => {
     const { pull } = await serve({
       pull: inPieces(
         // biome-ignore lint/correctness/useYield: it fails before its first chunk
@@ -92,11 +92,11 @@ describe('a streamed answer', () => {
     expect(await response.text()).not.toContain('secret');
   });
 
-  it.each([1, 3, 100])('that fails after %d chunks breaks the connection off, and says nothing', async (chunks) => {
+  it.each([1, 3, 100])('closes the connection without an error text if it fails after %d chunks', async (chunks) => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { pull, lines } = await serve({
       pull: inPieces(async function* () {
-        // A prefix that would be whole JSON by itself.
+        // A prefix that is complete JSON on its own.
         yield bytes('{}');
         for (let i = 1; i < chunks; i++) {
           await new Promise((resolve) => setTimeout(resolve, 1));
@@ -119,7 +119,7 @@ describe('a streamed answer', () => {
     printed.mockRestore();
   });
 
-  it('that fails when a part of it has been compressed breaks the connection off', async () => {
+  it('closes the connection if it fails after a part has been compressed', async () => {
     const { pull, lines } = await serve({
       compression: true,
       pull: inPieces(async function* () {
@@ -133,7 +133,7 @@ describe('a streamed answer', () => {
     await vi.waitFor(() => expect(requestLines(lines)).toMatchObject([{ fields: { outcome: 'failed' } }]));
   });
 
-  it('whose client goes away is let go', async () => {
+  it('pauses while its client does not read, and ends when the client disconnects', async () => {
     const returned = vi.fn();
     let sent = 0;
     const { pull, lines } = await serve({
@@ -151,7 +151,7 @@ describe('a streamed answer', () => {
     const abort = new AbortController();
     const response = await pull({ signal: abort.signal });
     await response.body?.getReader().read();
-    // Nobody reads on, so nothing is made on.
+    // The client reads no further, so the server produces nothing more.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const before = sent;
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -163,7 +163,7 @@ describe('a streamed answer', () => {
 });
 
 describe('listen', () => {
-  it('says where, and refuses a port in use', async () => {
+  it('returns its URL, and refuses a port in use', async () => {
     const { url } = await serve({});
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const { log } = memoryLog();
@@ -174,7 +174,7 @@ describe('listen', () => {
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('stop lets running requests finish, then closes the service once', async () => {
+  it('lets running requests finish when it stops, then closes the service once', async () => {
     let release = () => {};
     const { pull, stop, close, url } = await serve({
       pull: () =>
@@ -193,7 +193,7 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('stop cuts off what does not finish in time', async () => {
+  it('cuts off requests that do not finish in time when it stops', async () => {
     const { pull, stop, close } = await serve({ pull: () => new Promise(() => {}) });
     const running = pull();
     running.catch(() => {});
@@ -205,7 +205,7 @@ describe('listen', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('stop lets a client read the rest of a response that has been made', async () => {
+  it('lets a client read the rest of a complete response when it stops', async () => {
     const { url, stop } = await serve(
       { pull: async () => json({ long: 'x'.repeat(20_000_000) }) },
       { drainMs: 20_000 },
@@ -230,7 +230,7 @@ describe('listen', () => {
     await stopped;
   });
 
-  it('stop does not wait for connections that have sent nothing', async () => {
+  it('does not wait for connections that have sent nothing when it stops', async () => {
     const { url, stop } = await serve({}, { drainMs: 25_000 });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -240,7 +240,7 @@ describe('listen', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('stop cuts off the WebSockets that others have accepted on its server', async () => {
+  it('cuts off WebSockets that other code accepted on its server when it stops', async () => {
     const { url, stop } = await serve({}, { drainMs: 200 });
     listening!.server.on('upgrade', (_, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
@@ -253,7 +253,7 @@ describe('listen', () => {
     await Promise.all([stop(), closed]);
   });
 
-  it('a request that is no HTTP, or a body that breaks off, harms nothing', async () => {
+  it('continues after a request that is not HTTP, and after a body that breaks off', async () => {
     const { url, lines } = await serve({});
     const { port } = new URL(url);
     for (const text of [
@@ -273,7 +273,7 @@ describe('listen', () => {
   });
 });
 
-it('accepts 700 connections that come while the process is busy', async () => {
+it('listen accepts 700 connections that arrive while the process is busy', async () => {
   const { url } = await serve({});
   const script = `
     const { connect } = require('node:net');
@@ -281,12 +281,12 @@ it('accepts 700 connections that come while the process is busy', async () => {
     const onConnect = () => ++connected === 700 && process.exit();
     for (let i = 0; i < 700; i++) connect(${new URL(url).port}, '127.0.0.1', onConnect).on('error', () => {});
   `;
-  // Meanwhile, nothing is accepted here.
+  // While the script runs, this process accepts no connections.
   const { status } = spawnSync(process.execPath, ['-e', script], { stdio: 'inherit', timeout: 15_000 });
   expect(status).toBe(0);
 });
 
-describe('signals', () => {
+describe('a process', () => {
   const script = `
     import { listen } from './src/node.ts';
     const write = (fields, message) => console.log(message, JSON.stringify(fields));
@@ -304,14 +304,14 @@ describe('signals', () => {
     return { ...program, url };
   }
 
-  it('SIGTERM stops the process in order', async () => {
+  it('closes its service and exits with 0 after SIGTERM', async () => {
     const { child, ended, url } = await startServing();
     await fetch(url);
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('closed') });
   });
 
-  it('the second signal ends it at once', async () => {
+  it('ends immediately after a second signal', async () => {
     const { child, ended, printed, url } = await startServing();
     fetch(`${url}/hang`).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 200));

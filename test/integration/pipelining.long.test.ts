@@ -1,4 +1,4 @@
-/** Requests that clients send ahead, over connections whose answers they may not take. */
+/** Pipelined requests over connections whose responses the client may not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -11,25 +11,25 @@ const MiB = 1024 * 1024;
 
 let serving: Serving;
 let port: number;
-/** The paths of the requests that the service has begun to answer. */
-let begun: string[];
-/** How many requests Node has parsed. */
-let parsed: number;
+/** The paths of the requests that the service has begun to handle. */
+let startedPaths: string[];
+/** The number of requests that Node has parsed. */
+let parsedCount: number;
 let fetch: Service['fetch'];
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  [begun, parsed] = [[], 0];
+  [startedPaths, parsedCount] = [[], 0];
   fetch = async () => new Response('answer');
   const service: Service = {
     fetch: (request) => {
-      begun.push(new URL(request.url).pathname);
+      startedPaths.push(new URL(request.url).pathname);
       return fetch(request);
     },
     close: async () => {},
   };
   serving = new Serving(service, { log: silent, drainMs: 100 });
-  serving.server.on('request', () => parsed++);
+  serving.server.on('request', () => parsedCount++);
   port = Number(new URL(await startListening(serving.server, 0, '127.0.0.1')).port);
 });
 afterEach(async () => {
@@ -48,7 +48,7 @@ const requestsFor = (count: number, name: string, more = '') =>
   Array.from({ length: count }, (_, i) => requestFor(`/${name}/${i}`, more)).join('');
 const pathsOf = (count: number, name: string) => Array.from({ length: count }, (_, i) => `/${name}/${i}`);
 
-/** Reads until so many answers have come. */
+/** Reads until this many responses have arrived. */
 async function answersOf(socket: Socket, count: number, pattern = /HTTP\/1\.1 200 OK/g): Promise<string> {
   let text = '';
   for await (const piece of socket) {
@@ -58,8 +58,8 @@ async function answersOf(socket: Socket, count: number, pattern = /HTTP\/1\.1 20
   throw new Error(`The connection ended after ${text.length} bytes`);
 }
 
-/** Another connection's requests, one after the other. */
-async function others(count: number): Promise<void> {
+/** Sends requests one after another over another connection. */
+async function sendOthers(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const socket = open();
     socket.write(requestFor('/other'));
@@ -68,10 +68,10 @@ async function others(count: number): Promise<void> {
   }
 }
 
-it('answers what a connection has sent ahead in order, one request at a time', async () => {
-  let [running, most] = [0, 0];
+it('answers pipelined requests in order, one at a time', async () => {
+  let [running, max] = [0, 0];
   fetch = async () => {
-    most = Math.max(most, ++running);
+    max = Math.max(max, ++running);
     await nextRound();
     running--;
     return new Response('answer');
@@ -79,69 +79,69 @@ it('answers what a connection has sent ahead in order, one request at a time', a
   const socket = open();
   socket.write(requestsFor(500, 'ahead'));
   await answersOf(socket, 500);
-  expect(begun).toEqual(pathsOf(500, 'ahead'));
-  expect(most).toBe(1);
+  expect(startedPaths).toEqual(pathsOf(500, 'ahead'));
+  expect(max).toBe(1);
 });
 
-it('begins no further request of a connection that does not take its answers', async () => {
+it('starts no further request of a connection that does not read its responses', async () => {
   fetch = async ({ url }) => new Response(url.includes('/large') ? 'x'.repeat(32 * MiB) : 'answer');
   const socket = open();
   socket.pause().write(requestsFor(3, 'large'));
-  await vi.waitFor(() => expect(begun).toHaveLength(1));
-  await others(20);
-  expect(begun.filter((path) => path.startsWith('/large'))).toEqual(['/large/0']);
+  await vi.waitFor(() => expect(startedPaths).toHaveLength(1));
+  await sendOthers(20);
+  expect(startedPaths.filter((path) => path.startsWith('/large'))).toEqual(['/large/0']);
   let bytes = 0;
   for await (const piece of socket) {
     bytes += (piece as Buffer).length;
     if (bytes > 3 * 32 * MiB) break;
   }
-  expect(begun.filter((path) => path.startsWith('/large'))).toEqual(pathsOf(3, 'large'));
+  expect(startedPaths.filter((path) => path.startsWith('/large'))).toEqual(pathsOf(3, 'large'));
 }, 60_000);
 
-it('reads and parses little of what a connection sends ahead, until it is its turn', async () => {
+it('reads and parses few pipelined requests before their turn', async () => {
   let answer = () => {};
-  const held = new Promise<void>((resolve) => {
+  const pause = new Promise<void>((resolve) => {
     answer = resolve;
   });
   fetch = async ({ url }) => {
-    if (url.endsWith('/ahead/0')) await held;
+    if (url.endsWith('/ahead/0')) await pause;
     return new Response('answer');
   };
   const accepted = once(serving.server, 'connection');
   const socket = open();
   const [end] = (await accepted) as [Socket];
   socket.write(requestsFor(1_500, 'ahead', `X-Padding: ${'x'.repeat(500)}\r\n`));
-  await vi.waitFor(() => expect(begun).toHaveLength(1));
-  await others(20);
-  expect(parsed - 20).toBeLessThan(100);
+  await vi.waitFor(() => expect(startedPaths).toHaveLength(1));
+  await sendOthers(20);
+  expect(parsedCount - 20).toBeLessThan(100);
   expect(end.bytesRead).toBeLessThan(MiB / 4);
   answer();
   await answersOf(socket, 1_500);
-  expect(begun.filter((path) => path !== '/other')).toEqual(pathsOf(1_500, 'ahead'));
+  expect(startedPaths.filter((path) => path !== '/other')).toEqual(pathsOf(1_500, 'ahead'));
 }, 60_000);
 
-it('has the requests of other connections begin between those that were sent ahead', async () => {
+it('starts requests of other connections between pipelined ones', async () => {
   const floods = Array.from({ length: 20 }, () => open());
   await Promise.all(floods.map((socket) => once(socket, 'connect')));
   for (const socket of floods) socket.write(requestsFor(500, 'ahead'));
-  await vi.waitFor(() => expect(begun.length).toBeGreaterThan(0));
-  await others(1);
-  expect(begun.indexOf('/other')).toBeLessThan(5_000);
+  await vi.waitFor(() => expect(startedPaths.length).toBeGreaterThan(0));
+  await sendOthers(1);
+  expect(startedPaths.indexOf('/other')).toBeLessThan(5_000);
   await Promise.all(floods.map((socket) => answersOf(socket, 500)));
-  expect(begun).toHaveLength(10_001);
+  expect(startedPaths).toHaveLength(10_001);
 }, 60_000);
 
-it('begins nothing that was sent after the last request that a connection answers', async () => {
+it('starts only the first pipelined request of a connection while the server stops', async () => {
   serving.announceEnd();
   const socket = open();
   socket.write(requestsFor(10, 'ahead'));
   let text = '';
   for await (const piece of socket) text += piece;
   expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(1);
-  expect(begun).toEqual(['/ahead/0']);
+  expect(startedPaths).toEqual(['/ahead/0']);
 });
 
-it('reads the bodies of requests that were sent ahead, however large and whenever they are read', async () => {
+it('reads the bodies of pipelined requests, of any size and even if the handler reads them late', async () => {
   const sizes = [3 * MiB, 0, 10, 100_000, 5_000];
   const read: number[] = [];
   fetch = async (request) => {
@@ -156,7 +156,7 @@ it('reads the bodies of requests that were sent ahead, however large and wheneve
   expect(read).toEqual(sizes);
 });
 
-it('hands over all that was sent with the request that upgrades a connection', async () => {
+it('passes on everything that was sent with an upgrade request', async () => {
   serving.server.on('upgrade', (_, socket, head) => {
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n${head}`);
     socket.pipe(socket);
@@ -168,7 +168,7 @@ it('hands over all that was sent with the request that upgrades a connection', a
   expect(text.split('\r\n\r\n')[1]).toBe(sent);
 });
 
-it('takes places among the streams only for the one that a connection is at, and gives them back', async () => {
+it('takes a stream permit only for the current request of a connection, and releases it', async () => {
   const server = await startServer({ pokes: { maxStreamsPerUser: 3 }, authenticate: () => ({ userID: 'ann' }) });
   try {
     const openStream = async (count: number) => {

@@ -1,4 +1,4 @@
-/** The browser's half of pokes, in Node. */
+/** The browser's side of pokes, in Node. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { start } from '../support/process.js';
 const at = (times: readonly number[]) => times.slice(1).map((time, i) => time - times[i]!);
 
 describe('connectPokes', () => {
-  it('asks as the client it is for', async () => {
+  it('identifies its client in the request', async () => {
     const { url, requests, asked } = await servePokes();
     const { clientGroupID } = connect(url);
     await asked(1);
@@ -37,24 +37,24 @@ describe('connectPokes', () => {
     expect(requests[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  it('tells once of a refusal that does not pass, and of others not at all', async () => {
+  it('reports each permanent failure once, and no temporary one', async () => {
     const { url, script, asked } = await servePokes();
-    const told: string[] = [];
+    const messages: string[] = [];
     const refuse = (status: number) => (response: Parameters<typeof passing>[0]) =>
       void response.writeHead(status).end('{}');
     const page = (response: Parameters<typeof passing>[0]) =>
       void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
     script.push(passing, ...[401, 429, 503].map(refuse), passing, refuse(404), passing, refuse(404), passing, page);
-    const { pulled } = connect(`${url}?a`, { onError: ({ message }) => told.push(message) });
+    const { pulled } = connect(`${url}?a`, { onError: ({ message }) => messages.push(message) });
     await asked(11);
-    expect(told).toEqual([
+    expect(messages).toEqual([
       `No pokes from ${url}?a: status 404. It is tried again`,
       `No pokes from ${url}?a: it is no stream of events. It is tried again`,
     ]);
     await pulled(2);
   });
 
-  it('warns on the console where nobody asks to be told', async () => {
+  it('warns on the console without onError', async () => {
     const { url, script, asked } = await servePokes();
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     onTestFinished(() => warn.mockRestore());
@@ -75,7 +75,7 @@ describe('connectPokes', () => {
     expect(gzipSync(stdout).length).toBeLessThan(1_700);
   });
 
-  it('pulls at once for each poke, and for nothing else', async () => {
+  it('pulls immediately for each poke, and for nothing else', async () => {
     const { url, responses, asked } = await servePokes();
     const { pull, pulled } = connect(url);
     await asked(1);
@@ -87,7 +87,7 @@ describe('connectPokes', () => {
     expect(pull.mock.calls).toEqual(Array(4).fill([{ now: true }]));
   });
 
-  it('reads events however they are cut', async () => {
+  it('reads events from chunks of any size', async () => {
     const { url, responses, script, asked } = await servePokes();
     script.push((response) => events(response));
     const { pull, pulled } = connect(url);
@@ -103,7 +103,7 @@ describe('connectPokes', () => {
     expect(pull).toHaveBeenCalledTimes(8);
   });
 
-  it('comes back after the time that the server named, more or less', async () => {
+  it('reconnects after about the time that the server names', async () => {
     const { url, script, asked } = await servePokes();
     const times: number[] = [];
     const close = (response: Parameters<typeof passing>[0]) => {
@@ -118,11 +118,11 @@ describe('connectPokes', () => {
       expect(ms).toBeGreaterThanOrEqual(95);
       expect(ms).toBeLessThan(1_000);
     }
-    // The last one stays, and brings a poke.
+    // The last stream stays open, and brings a poke.
     await pulled(1);
   });
 
-  it('waits ever longer while it is refused, and is patient no more once it was let in', async () => {
+  it('waits longer after each failure, and starts over after a connection', async () => {
     const { url, script, asked } = await servePokes();
     const times: number[] = [];
     const refuse = (response: Parameters<typeof passing>[0]) => {
@@ -136,14 +136,14 @@ describe('connectPokes', () => {
     script.push(passing, refuse, breakOff, refuse, breakOff, refuse, refuse, passing);
     const { pull, pulled } = connect(url);
     await asked(9);
-    // From 20 ms on, each doubled, and each half to one and a half times as long.
+    // Delays start at 20 ms and double, each multiplied by a random factor from 0.5 to 1.5.
     for (const [i, ms] of at(times).entries()) expect(ms).toBeGreaterThanOrEqual(10 * 2 ** i - 2);
-    // Once when the second attempt in a row has failed, and once for the poke.
+    // Once after two failed attempts in a row, and once for the poke.
     await pulled(2);
     expect(pull).toHaveBeenCalledTimes(2);
   });
 
-  it('has the client renew an authorization that has expired, and comes back with the new one', async () => {
+  it('makes the client renew an expired authorization, and reconnects with the new one', async () => {
     const { url, script, requests, asked } = await servePokes();
     script.push(passing, (response) => void response.writeHead(401).end('{}'));
     const { rep, pull, pulled } = connect(url);
@@ -156,7 +156,7 @@ describe('connectPokes', () => {
     expect(pull.mock.calls).toEqual([[undefined], [{ now: true }]]);
   });
 
-  it('bears a client that has been closed', async () => {
+  it('tolerates a client that has been closed', async () => {
     const { url, responses, asked } = await servePokes();
     const { pull, pulled } = connect(url);
     pull.mockRejectedValue(new Error('Closed'));
@@ -171,7 +171,7 @@ describe('connectPokes', () => {
 describe('stop', () => {
   const isGone = (response: { destroyed: boolean }) => vi.waitFor(() => expect(response.destroyed).toBe(true));
 
-  it('ends the connection, for good', async () => {
+  it('ends the connection permanently', async () => {
     const { url, responses, requests, asked } = await servePokes();
     const { stop, pull, pulled } = connect(url);
     await asked(1);
@@ -183,7 +183,7 @@ describe('stop', () => {
     expect(pull).toHaveBeenCalledTimes(1);
   });
 
-  it('ends a request that is not answered yet', async () => {
+  it('ends a request that has no response yet', async () => {
     const { url, responses, script, asked } = await servePokes();
     script.push(() => {});
     const { stop } = connect(url);
@@ -192,19 +192,19 @@ describe('stop', () => {
     await isGone(responses[0]!);
   });
 
-  it('before the client is open keeps it from connecting', async () => {
+  it('prevents the connection if it is called before the client is open', async () => {
     const { url, requests } = await servePokes();
     connect(url).stop();
     await sleep(100);
     expect(requests).toHaveLength(0);
   });
 
-  // The program tells what kept it from ending: timers, channels, connections.
+  // The program reports what has kept it running: timers, channels, connections.
   it.each([
     ['a stream is open', `events(response, 'retry: 60000\\n\\ndata: poke\\n\\n')`],
-    ['it waits to come back', `events(response, 'retry: 60000\\n\\n'), response.end()`],
-    ['it was refused', `response.writeHead(503).end()`],
-    ['it waits for an answer', `0`],
+    ['it waits to reconnect', `events(response, 'retry: 60000\\n\\n'), response.end()`],
+    ['it waits after a refusal', `response.writeHead(503).end()`],
+    ['it waits for a response', `0`],
   ])('lets the process end while %s', async (_, answer) => {
     const program = `
       import { createServer } from 'node:http';

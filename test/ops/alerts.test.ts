@@ -26,21 +26,21 @@ const { tests } = parse(read('test/ops/alerts.test.yml')) as { tests: readonly A
 const cases = tests.flatMap((one) => one.alert_rule_test);
 const runbook = read('docs/runbook.md');
 
-it.runIf(!promtoolIsMissing)('Prometheus accepts them', () => {
+it.runIf(!promtoolIsMissing)('Prometheus accepts the alerts', () => {
   expect(promtool(['check', 'rules', pathOf('ops/alerts.yml')])).toContain(`${alerts.length} rules found`);
 });
 
-it.runIf(!promtoolIsMissing)('they fire when they should, and only then', () => {
+it.runIf(!promtoolIsMissing)('the alerts fire only under their conditions', () => {
   expect(promtool(['test', 'rules', pathOf('test/ops/alerts.test.yml')])).toContain('SUCCESS');
 });
 
-it('the runbook has no other sections', () => {
+it('the runbook has exactly one section for each alert', () => {
   const sections = [...runbook.matchAll(/^## (.+)$/gm)].map(([, name]) => name);
   expect(sections).toEqual(alerts.map(({ alert }) => alert));
 });
 
 describe.each(alerts)('$alert', ({ alert, expr, labels, annotations }) => {
-  it('says how grave it is, what it means, and where to read on', () => {
+  it('has a severity, a summary, a description and a link to the runbook', () => {
     expect(labels.severity).toMatch(/^(critical|warning)$/);
     expect(annotations).toEqual({
       summary: expect.stringMatching(/^[A-Z].*[^.]$/),
@@ -49,7 +49,7 @@ describe.each(alerts)('$alert', ({ alert, expr, labels, annotations }) => {
     });
   });
 
-  it('is about metrics that there are', () => {
+  it('uses only existing metrics', () => {
     expect(unknownMetrics(expr)).toEqual([]);
   });
 

@@ -24,18 +24,18 @@ const { panels, templating } = JSON.parse(text) as Dashboard;
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const variables = templating.list.map(({ name }) => name);
 
-it('shows metrics that there are', () => {
+it('the dashboard shows only existing metrics', () => {
   expect(expressions.length).toBeGreaterThan(20);
   expect([...expressions, ...templating.list.map(({ query }) => query)].flatMap(unknownMetrics)).toEqual([]);
 });
 
-it('asks of the chosen job and servers alone, with variables that it has', () => {
+it('the dashboard queries only the selected job and servers, with variables that it defines', () => {
   expect(expressions.filter((one) => !one.includes('{job="$job", instance=~"$instance"'))).toEqual([]);
   const used = [...text.matchAll(/\$\{?(\w+)/g)].map(([, name]) => name!);
   expect(used.filter((name) => name !== '__rate_interval' && !variables.includes(name))).toEqual([]);
 });
 
-it('has panels of their own places', () => {
+it('the panels have unique IDs and do not overlap', () => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const squares = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
@@ -44,7 +44,7 @@ it('has panels of their own places', () => {
   expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
 });
 
-it.runIf(!promtoolIsMissing)('Prometheus understands every expression', () => {
+it.runIf(!promtoolIsMissing)('Prometheus accepts every expression of the dashboard', () => {
   const rules = expressions.map((expr, i) => ({
     record: `panel:expression:${i}`,
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'tidemark').replaceAll('$instance', '.*'),

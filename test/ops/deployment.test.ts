@@ -16,10 +16,10 @@ import { startServer } from '../integration/conformance/server.js';
 const pathOf = (name: string) => fileURLToPath(new URL(`../../ops/${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
-/** What a server needs at most to stop; see docs/operations.md. */
+/** The maximum time that a server takes to stop; see docs/operations.md. */
 const stopSeconds = 21;
 
-/** That this runs the command line, with a command that it has, and options of it. */
+/** Expects an existing command of the command line, with options that it has. */
 async function expectCommand([program, command, ...more]: readonly string[]): Promise<void> {
   const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: object };
   expect(Object.keys(bin).map((name) => `node_modules/.bin/${name}`)).toContain(program);
@@ -37,11 +37,11 @@ describe('the Dockerfile', () => {
     instructions.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
   const healthcheck = JSON.parse(argumentsOf('HEALTHCHECK')[0]!.replace(/^.* CMD /, '')) as [string, ...string[]];
 
-  it('has no faults', () => {
+  it('is valid', () => {
     expect(validate(read('Dockerfile')).map(({ message }) => message)).toEqual([]);
   });
 
-  it('copies what there is', () => {
+  it('copies only files that exist', () => {
     const stages = argumentsOf('FROM').map((stage) => stage.split(' AS ')[1]);
     const workdir = argumentsOf('WORKDIR')[0];
     const sources = argumentsOf('COPY').map((copy) => copy.split(' ').slice(0, -1));
@@ -53,12 +53,12 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('runs the server, as nobody in particular', async () => {
+  it('runs the server as an unprivileged user', async () => {
     await expectCommand(JSON.parse(argumentsOf('CMD')[0]!));
     expect(argumentsOf('USER')).toEqual(['node']);
   });
 
-  it('finds a server healthy until it has ended', async () => {
+  it('reports a server as healthy until it has ended', async () => {
     const server = await startServer();
     const [program, ...args] = healthcheck;
     const check = async () => {
@@ -104,11 +104,11 @@ describe('the file for Compose', () => {
     expect(server.depends_on).toMatchObject({ migrate: { condition: 'service_completed_successfully' } });
   });
 
-  it('lets the server end by itself', () => {
+  it('gives the server enough time to stop', () => {
     expect(Number.parseInt(server.stop_grace_period!, 10)).toBeGreaterThan(stopSeconds);
   });
 
-  it('has the server log in to the Postgres that it runs', () => {
+  it('connects the server to the Postgres that it runs', () => {
     const { username, password, hostname, pathname } = new URL(server.environment.DATABASE_URL!);
     expect([hostname, username, pathname]).toEqual(['postgres', postgres.environment.POSTGRES_USER, '/app']);
     expect(decodeURIComponent(password)).toBe(`\${POSTGRES_PASSWORD}`);
@@ -119,7 +119,7 @@ describe('the unit of systemd', () => {
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(read('tidemark.service'))![1]!;
   const isMissing = !process.env.CI && !existsSync('/usr/bin/systemd-analyze');
 
-  it.runIf(!isMissing)('is what systemd understands', () => {
+  it.runIf(!isMissing)('is valid', () => {
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', pathOf('tidemark.service')], {
       encoding: 'utf8',
     });
@@ -128,7 +128,7 @@ describe('the unit of systemd', () => {
     expect(status).toBe(0);
   });
 
-  it('runs the server, and lets it end by itself', async () => {
+  it('runs the server, and gives it enough time to stop', async () => {
     await expectCommand(setting('ExecStart').replace('/usr/bin/env node ', '').split(' '));
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(stopSeconds);
   });
@@ -144,7 +144,7 @@ describe('the manifests for Kubernetes', () => {
     parseAllDocuments(block).map((one) => one.toJS({ maxAliasCount: 0 })),
   );
 
-  it('ask the server what it answers', async () => {
+  it('probe only paths that the server answers', async () => {
     const [{ livenessProbe, readinessProbe, startupProbe }] = deployment.spec.template.spec.containers;
     const server = await startServer();
     try {
@@ -158,13 +158,13 @@ describe('the manifests for Kubernetes', () => {
     expect(readinessProbe.httpGet.path).toBe('/readyz');
   });
 
-  it('let it end by itself', () => {
+  it('give the server enough time to stop', () => {
     const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
     const { seconds } = containers[0].lifecycle.preStop.sleep;
     expect(terminationGracePeriodSeconds).toBeGreaterThan(seconds + stopSeconds);
   });
 
-  it('migrate in a job', async () => {
+  it('run the migration in a job', async () => {
     await expectCommand(job.spec.template.spec.containers[0].command);
   });
 });

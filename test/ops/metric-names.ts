@@ -5,7 +5,7 @@ import { counters, gauges, histograms, prometheusName } from '../../src/telemetr
 const ofNode = new Registry();
 collectDefaultMetrics({ register: ofNode });
 
-const known = new Set([
+const existing = new Set([
   ...Object.entries(histograms).flatMap(([name, one]) =>
     ['bucket', 'count', 'sum'].map((suffix) => `${prometheusName(name, one)}_${suffix}`),
   ),
@@ -17,5 +17,5 @@ const known = new Set([
 /** The metrics that an expression names, and no server has. */
 export function unknownMetrics(expression: string): string[] {
   const named = expression.match(/\b(tidemark|process|nodejs)_\w+/g) ?? [];
-  return named.filter((name) => !known.has(name));
+  return named.filter((name) => !existing.has(name));
 }

@@ -18,7 +18,7 @@ const design: Design = {
   streams: 4000,
 };
 
-/** What the phases would spend if each operation cost exactly this. */
+/** Returns what the phases would spend if each operation cost exactly this. */
 function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
   const phases = new Map<PhaseName, Phase>();
   const { seats, audience, rows, firstRows, streams } = design;
@@ -53,16 +53,16 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
   const written = { server: 0, primary: isStandby ? 3000 : 3100, standby: isStandby ? 200 : 0 };
   add('rows written', 100, { reads: sumOf([100, written]) });
   /** Looks at the primary before a standby is read. */
-  const onPrimary = (looks: number) => (isStandby ? looks : 0);
+  const onPrimary = (polls: number) => (isStandby ? polls : 0);
   const first = (pulls: number, rows: number) => ({
     reads: sumOf([pulls, costs.firstPull], [pulls * rows, costs.firstRow], [onPrimary(pulls), costs.primaryLook]),
     statements: { primaryLooks: onPrimary(pulls) },
   });
   add('first, few rows', 10, first(10, firstRows.few));
   add('first, many rows', 10, first(10, firstRows.many));
-  const unchanged = (times: number, looks: number) => ({
-    reads: sumOf([times, costs.unchanged], [looks, costs.look], [onPrimary(looks), costs.primaryLook]),
-    statements: { looks, primaryLooks: onPrimary(looks) },
+  const unchanged = (times: number, polls: number) => ({
+    reads: sumOf([times, costs.unchanged], [polls, costs.look], [onPrimary(polls), costs.primaryLook]),
+    statements: { looks: polls, primaryLooks: onPrimary(polls) },
   });
   add('unchanged, one by one', 1000, unchanged(1000, 1000));
   add('unchanged, together', 1000, unchanged(1000, 150));
@@ -70,63 +70,66 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
   add('held open', 1, { reads: sumOf([seconds * streams, costs.stream], [50, costs.look]), statements: { looks: 50 } });
   // Some of a hundred writes are found by the same look.
   const found = 90;
-  const told = (of: {
-    seats: number;
+  const poked = (of: {
+    cohorts: number;
     rows?: number;
     pokes: number;
     pulls?: number;
     deltas?: number;
-    inVain?: number;
+    unchanged?: number;
     written?: Cpu;
   }) => ({
     writes: of.written ? 0 : 100,
     reads: sumOf(
       [found, costs.news],
       [300 - found, costs.look],
-      [found * of.seats, costs.seat],
-      [found * of.seats * (of.rows ?? 1), costs.pair],
+      [found * of.cohorts, costs.seat],
+      [found * of.cohorts * (of.rows ?? 1), costs.pair],
       [found * of.pokes, costs.poke],
       [found * (of.pulls ?? 0), costs.delta],
       [found * (of.deltas ?? 0), costs.statement],
       [onPrimary(of.pulls ? found : 0), costs.primaryNews],
-      [onPrimary(of.inVain ?? 0), costs.primaryLook],
-      [seconds * of.seats, costs.stream],
+      [onPrimary(of.unchanged ?? 0), costs.primaryLook],
+      [seconds * of.cohorts, costs.stream],
       [100, of.written ?? alone],
     ),
     statements: {
       looks: 300,
-      primaryLooks: onPrimary((of.pulls ? found : 0) + (of.inVain ?? 0)),
+      primaryLooks: onPrimary((of.pulls ? found : 0) + (of.unchanged ?? 0)),
       questions: found,
       deltas: found * (of.deltas ?? 0),
     },
   });
-  add('many seats, one poke', 100, told({ seats: seats.many, pokes: audience.one }));
-  add('many seats, many rows', 100, told({ seats: seats.many, rows, pokes: 1, written }));
-  add('few seats, one poke', 100, told({ seats: seats.few, pokes: audience.one }));
-  add('few seats, all poked', 100, told({ seats: seats.few, pokes: audience.all }));
-  add('few seats, one pull', 100, told({ seats: seats.few, pokes: 1, pulls: 1, deltas: 1 }));
-  const all = { pokes: audience.all, pulls: audience.all, deltas: 2.5, inVain: 40 };
-  add('few seats, all pull', 100, told({ seats: seats.few, ...all }));
+  add('many seats, one poke', 100, poked({ cohorts: seats.many, pokes: audience.one }));
+  add('many seats, many rows', 100, poked({ cohorts: seats.many, rows, pokes: 1, written }));
+  add('few seats, one poke', 100, poked({ cohorts: seats.few, pokes: audience.one }));
+  add('few seats, all poked', 100, poked({ cohorts: seats.few, pokes: audience.all }));
+  add('few seats, one pull', 100, poked({ cohorts: seats.few, pokes: 1, pulls: 1, deltas: 1 }));
+  const all = { pokes: audience.all, pulls: audience.all, deltas: 2.5, unchanged: 40 };
+  add('few seats, all pull', 100, poked({ cohorts: seats.few, ...all }));
   return phases;
 }
 
 describe('the costs of operations', () => {
-  it.each(['primary', 'standby'] as const)('are what the phases were made of, with the %s being read', (read) => {
-    const costs = { ...figures[read], upkeep: { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 } };
-    const phases = phasesOf(costs, read === 'standby');
-    const alone = phases.get('unchanged, one by one')!;
-    // One by one, pulls that wait for the primary cost a server more.
-    const slow = { ...alone, spent: { ...alone.spent, server: 2 * alone.spent.server } };
-    if (read === 'standby') phases.set(alone.name as PhaseName, slow);
-    const found = costsOf(phases, design, read === 'standby' ? figures.primary : undefined);
-    for (const [name, cpu] of Object.entries(costs)) {
-      for (const [part, value] of Object.entries(cpu)) {
-        expect(found[name as keyof Costs][part as keyof Cpu], `${name}, ${part}`).toBeCloseTo(value as number, 6);
+  it.each(['primary', 'standby'] as const)(
+    'are recovered from the phases that they produce, with reads from the %s',
+    (read) => {
+      const costs = { ...figures[read], upkeep: { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 } };
+      const phases = phasesOf(costs, read === 'standby');
+      const alone = phases.get('unchanged, one by one')!;
+      // One by one, pulls that wait for the primary cost a server more.
+      const slow = { ...alone, spent: { ...alone.spent, server: 2 * alone.spent.server } };
+      if (read === 'standby') phases.set(alone.name as PhaseName, slow);
+      const found = costsOf(phases, design, read === 'standby' ? figures.primary : undefined);
+      for (const [name, cpu] of Object.entries(costs)) {
+        for (const [part, value] of Object.entries(cpu)) {
+          expect(found[name as keyof Costs][part as keyof Cpu], `${name}, ${part}`).toBeCloseTo(value as number, 6);
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('are never less than nothing, however rough a measurement was', () => {
+  it('are never negative, even after an inaccurate measurement', () => {
     const phases = phasesOf(figures.primary, false);
     const quietest = phases.get('few seats, one pull')!;
     phases.set('few seats, one pull', { ...quietest, spent: { ...quietest.spent, server: 0, primary: 0 } });

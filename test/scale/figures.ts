@@ -8,9 +8,9 @@ const costs = (
   read: (server: number, database: number) => Cpu,
   pushedAt: Cpu,
   sent: Cpu,
-  primaryLooks: Pick<Costs, 'primaryLook' | 'primaryNews'>,
+  pollsOfPrimary: Pick<Costs, 'primaryLook' | 'primaryNews'>,
 ): Costs => ({
-  ...primaryLooks,
+  ...pollsOfPrimary,
   upkeep: read(0, 0),
   push: pushedAt,
   sending: sent,

@@ -8,7 +8,7 @@ import { postmasterOf, type Spent, spentOn } from '../../bench/scale/measure/met
 const work = 'select sum(n) from generate_series(1, 3000000) n';
 
 describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts', () => {
-  it('is told apart, that of processes that have ended included', async () => {
+  it('is measured separately, including that of ended processes', async () => {
     const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
     const primary = await postmasterOf(cluster);
     const server = { pid: process.pid };
@@ -31,7 +31,7 @@ describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts',
     expect(own.seconds).toBeGreaterThanOrEqual(0.29);
   });
 
-  it('of the primary is without that of what sends its log', async () => {
+  it('of the primary excludes that of its WAL senders', async () => {
     const all = { servers: [], writer: { pid: process.pid }, primary: process.ppid, standbys: [], senders: [] };
     const work = async () => {
       for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; );
@@ -44,9 +44,9 @@ describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts',
     expect(more.primary - less!.primary).toBeGreaterThanOrEqual(250);
   });
 
-  it('is not made up for a process that is not there', async () => {
-    const nobody = { pid: 2 ** 30 };
-    const metered = { servers: [], writer: nobody, primary: process.pid, standbys: [], senders: [] };
+  it('is not reported for a process that does not exist', async () => {
+    const missing = { pid: 2 ** 30 };
+    const metered = { servers: [], writer: missing, primary: process.pid, standbys: [], senders: [] };
     await expect(spentOn(metered, async () => {})).rejects.toThrow('does not tell the processor time');
   });
 });

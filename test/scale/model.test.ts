@@ -16,10 +16,10 @@ const work = (clients: number, writes: number, more: Partial<Workload> = {}): Wo
 const deployment = (servers: number, standbys = 1) => ({ servers, standbys });
 
 describe('a plan', () => {
-  it('is the sum of what happens', () => {
+  it('adds up the costs of all operations', () => {
     const idle = work(1000, 0, { opensPerHour: 3.6, firstPullsPerDay: 86.4, firstRows: 100 });
     const plan = predict(idle, deployment(1), figures, assumptions);
-    // A stream's 1 µs a second; each second, one opens and pulls in vain (400 + 60 + 60), and one pulls 100 rows.
+    // A stream's 1 µs a second; each second, one opens and pulls unnecessarily (400 + 60 + 60), and one pulls 100 rows.
     expect(plan.serverCores * 1e6 - plan.rates.looksInVain * 60).toBeCloseTo(1000 + 520 + 1200, 0);
     expect(plan.standbyCores * 1e6 - plan.rates.looksInVain * 60).toBeCloseTo(60 + 650, 0);
     // Before each of the two pulls, the primary is looked at, and seldom for both at once.
@@ -28,7 +28,7 @@ describe('a plan', () => {
     expect(plan.rates).toMatchObject({ opens: 1, unchanged: 1, firstPulls: 1, pushes: 0, pokes: 0, pulls: 0 });
   });
 
-  it('has the primary pay for writes, for each standby, and for reads if there is none', () => {
+  it('charges the primary for writes, for each standby, and for reads if there is no standby', () => {
     const some = work(1000, 10);
     const planned = (standbys: number) => predict(some, deployment(1, standbys), figures, assumptions);
     /** Without what looks at it cost. */
@@ -42,7 +42,7 @@ describe('a plan', () => {
     expect(primary(0)).toBeGreaterThan(10 * 400e-6 + 10 * 1000 * 2e-6);
   });
 
-  it('has as few servers and standbys as stay within what is assumed', () => {
+  it('has the fewest servers and standbys that stay within the assumptions', () => {
     for (const one of [work(10_000, 50), work(100_000, 500, { seats: 'team' })]) {
       const plan = planFor(one, figures, assumptions);
       expect(plan.streams).toBeLessThanOrEqual(assumptions.streamsPerServer);
@@ -54,16 +54,16 @@ describe('a plan', () => {
     }
   });
 
-  it('takes servers for the streams, even if these do nothing', () => {
+  it('has enough servers for idle streams', () => {
     expect(planFor(work(100_001, 0), figures, assumptions).servers).toBe(11);
   });
 
-  it('reads the primary as long as that has room', () => {
+  it('reads from the primary while it has capacity', () => {
     expect(planFor(work(1000, 1), figures, assumptions).standbys).toBe(0);
     expect(planFor(work(100_000, 500), figures, assumptions).standbys).toBeGreaterThan(0);
   });
 
-  it('says so when the primary has too many writes', () => {
+  it('reports when the primary has too many writes', () => {
     expect(planFor(work(10_000, 1000, { seats: 'team' }), figures, assumptions).fits).toBe(true);
     const tooMuch = planFor(work(10_000, 40_000, { seats: 'team' }), figures, assumptions);
     expect([tooMuch.fits, tooMuch.suffices]).toEqual([false, false]);
@@ -81,26 +81,26 @@ describe('a plan', () => {
   });
 });
 
-describe('seats', () => {
+describe('the number of cohorts', () => {
   const took = durationsOf(deployment(4), figures, assumptions);
-  const seatsOf = (seats: Workload['seats'], servers: number) =>
+  const cohortsOf = (seats: Workload['seats'], servers: number) =>
     loadOf(work(4000, 1, { seats }), deployment(servers), took, assumptions).seats;
 
-  it('are as many as clients, or as teams of which anybody is there', () => {
-    expect(seatsOf('user', 4)).toBe(1000);
-    expect(seatsOf('team', 1)).toBe(100);
-    expect(seatsOf('team', 4)).toBeCloseTo(100, 2);
-    expect(seatsOf('team', 100)).toBeCloseTo(100 * (1 - 0.99 ** 40), 6);
+  it('is that of the clients, or of the teams with a client at the server', () => {
+    expect(cohortsOf('user', 4)).toBe(1000);
+    expect(cohortsOf('team', 1)).toBe(100);
+    expect(cohortsOf('team', 4)).toBeCloseTo(100, 2);
+    expect(cohortsOf('team', 100)).toBeCloseTo(100 * (1 - 0.99 ** 40), 6);
   });
 
-  it('are few where all of a team come to the same server', () => {
+  it('is smaller if all clients of a team use the same server', () => {
     const routed = (seats: Workload['seats']) =>
       loadOf(work(4000, 1, { seats, isRouted: true }), deployment(4), took, assumptions).seats;
     expect(routed('team')).toBe(25);
     expect(routed('user')).toBe(1000);
   });
 
-  it('are not asked at once when they and the changes are too many, and not at all when they are far too many', () => {
+  it('delays queries for affected cohorts if it is large, and prevents them if it is far too large', () => {
     const asking = (clients: number, writes: number) =>
       loadOf(work(clients, writes), deployment(1), took, assumptions).asking;
     expect(asking(1000, 10)).toBe('at once');
@@ -109,13 +109,13 @@ describe('seats', () => {
   });
 });
 
-it('a batch is one where few come, and as many as come where many do', () => {
+it('a batch holds one request at low rates, and all that arrive at high rates', () => {
   expect(batchOf(0)).toBe(1);
   expect(batchOf(0.1)).toBeCloseTo(1.0048, 4);
   expect(batchOf(20)).toBeCloseTo(20, 6);
 });
 
-describe('the formulas say what happens by chance', () => {
+describe('the formulas match a simulation', () => {
   /** How far each may be off, as a part. Counts that are few are left out. More is shared than the formula says. */
   const tolerance: Partial<Record<keyof Rates, number>> = {
     news: 0.1,
@@ -136,11 +136,11 @@ describe('the formulas say what happens by chance', () => {
     ['two servers', work(2000, 10), deployment(2)],
     ['many writes', work(4000, 50), deployment(4)],
     ['views that teams share', work(10_000, 100, { seats: 'team' }), deployment(8)],
-    ['teams that have a server', work(10_000, 100, { seats: 'team', isRouted: true }), deployment(8)],
+    ['teams that are routed to one server', work(10_000, 100, { seats: 'team', isRouted: true }), deployment(8)],
     ['small teams', work(2000, 30, { audience: 5, seats: 'team' }), deployment(2)],
     ['clients that are poked while they wait', work(200, 100), deployment(1)],
-    ['many pulls in vain', work(2000, 5, { opensPerHour: 900 }), deployment(1)],
-  ])('%s', (_, one, servers) => {
+    ['many pulls without changes', work(2000, 5, { opensPerHour: 900 }), deployment(1)],
+  ])('of %s', (_, one, servers) => {
     const took = durationsOf(servers, figures, assumptions);
     const seconds = Math.max(20, 1500 / one.writes);
     const random = new Random(3);
@@ -155,7 +155,7 @@ describe('the formulas say what happens by chance', () => {
     }
   });
 
-  it('a question that is asked beside the looks', () => {
+  it('of queries that run beside the polls', () => {
     const one = work(20_000, 20);
     const took = durationsOf(deployment(2), figures, assumptions);
     const options = { work: one, deployment: deployment(2), took, assumed: assumptions, seconds: 60 };
@@ -169,7 +169,7 @@ describe('the formulas say what happens by chance', () => {
     expect(rates.statements).toBeGreaterThan(happened.statements);
   });
 
-  it('and the same processor time follows', () => {
+  it('in the processor time that follows from them', () => {
     const [one, servers] = [work(4000, 20), deployment(2)];
     const took = durationsOf(servers, figures, assumptions);
     const options = { work: one, deployment: servers, took, assumed: assumptions, seconds: 60 };
@@ -177,7 +177,8 @@ describe('the formulas say what happens by chance', () => {
     const { rates } = loadOf({ ...one, writes: happened.pushes }, servers, took, assumptions);
     const formula = cpuOf(one, { ...rates, firstPulls: 0 }, servers, figures);
     const real = cpuOf(one, happened, servers, figures);
-    for (const part of ['server', 'primary', 'standby'] as const)
+    for (const part of ['server', 'primary', 'standby'] as const) {
       expect(formula[part] / real[part], part).toBeCloseTo(1, 1);
+    }
   });
 });

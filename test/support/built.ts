@@ -1,6 +1,5 @@
 /**
- * What `npm run build` made, for tests of what is delivered. They refuse to run on a build that is older than the
- * sources.
+ * The output of `npm run build`, for tests of what is published. They refuse to run on a build older than the sources.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

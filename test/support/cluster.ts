@@ -1,6 +1,6 @@
 /**
- * A real Postgres to test on, out of npm. TIDEMARK_TEST_POSTGRES=postgres-15 names another package's binaries, and `stock`
- * the Postgres that Debian installs.
+ * A real Postgres for tests, from npm. TIDEMARK_TEST_POSTGRES=postgres-15 selects another package's binaries, and
+ * `stock` selects the Postgres that Debian installs.
  */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export interface TestCluster {
   stop(): Promise<void>;
 }
 
-/** @param settings more than the usual ones */
+/** @param settings in addition to the default ones */
 export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<TestCluster> {
   const directory = mkdtempSync(join(parentFolder(), 'tidemark-test-'));
   const cluster = await startEmbedded({
@@ -31,7 +31,7 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   };
 }
 
-/** In memory, where there is room: files that are created and deleted all the time keep a disk's file system busy. */
+/** In memory if there is space, because constantly creating and deleting files keeps a disk's file system busy. */
 function parentFolder(): string {
   const memory = '/dev/shm';
   if (!existsSync(memory)) return tmpdir();
@@ -39,7 +39,7 @@ function parentFolder(): string {
   return bavail * bsize > 4e9 ? memory : tmpdir();
 }
 
-/** Which Postgres to start: the option for `startEmbedded`. */
+/** The option for `startEmbedded` that selects the Postgres to start. */
 export function binariesUnderTest(): { readonly binaries?: string } {
   const name = process.env.TIDEMARK_TEST_POSTGRES;
   if (name === 'stock') return { binaries: stockBinaries() };

@@ -1,7 +1,7 @@
 /**
- * Before all tests: starts a Postgres for each worker. Workers must not share one: a transaction that is open in any
- * database of a cluster is in every snapshot of it, and a killed backend breaks every connection. For the tests that run
- * again through a pooler, each cluster has one.
+ * Starts a Postgres for each worker, before all tests. Workers must not share one: a transaction that is open in any
+ * database of a cluster is in every snapshot of it, and a killed backend breaks every connection. Each cluster has a
+ * pooler, for the tests that run again through one.
  */
 import type { TestProject } from 'vitest/node';
 import { startCluster } from './cluster.js';

@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPool } from '../../src/db/pg.js';
-import { migrateSchema } from '../../src/installation/migrate.js';
+import { migrateSchema } from '../../src/schema/migrate.js';
 import { ordinarySettings } from './ordinary-settings.js';
 
 export interface TestDatabase {
-  /** For what is tested. Through a pooler, where tests run through one. */
+  /** For the code under test. It goes through a pooler where tests run through one. */
   readonly url: string;
-  /** A pool to look at the database with, past any pooler. */
+  /** A pool to inspect the database with, bypassing any pooler. */
   readonly pool: pg.Pool;
   drop(): Promise<void>;
 }
 
-/** A fresh database of the test cluster, with Tidemark's schema in it. */
+/** Creates a database in the test cluster, with Tidemark's schema in it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await create(`template ${await migratedTemplate()}`);
-  // As if it had been installed here and now.
+  // As if Tidemark had been installed in this database just now.
   await asNew(database);
   return database;
 }
 
-/** A copy of a database that nobody is connected to, as if Tidemark had been installed in it here and now. */
+/** Copies a database that has no connections, as if Tidemark had been installed in the copy just now. */
 export async function copyDatabase(url: string): Promise<TestDatabase> {
   const copy = await create(`template "${new URL(url).pathname.slice(1)}"`);
   await asNew(copy);
@@ -34,12 +34,12 @@ async function asNew({ pool }: TestDatabase): Promise<void> {
   );
 }
 
-/** A fresh database of the test cluster. */
+/** Creates an empty database in the test cluster. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('');
 }
 
-/** The name of a database with Tidemark's schema. A copy of it takes a quarter of the time of an installation. */
+/** The name of a database with Tidemark's schema. Copying it takes a quarter of the time of an installation. */
 async function migratedTemplate(): Promise<string> {
   const name = 'migrated_template';
   const address = new URL(process.env.TIDEMARK_TEST_CLUSTER!);
@@ -70,17 +70,18 @@ async function create(options: string): Promise<TestDatabase> {
     async drop() {
       await pool.end();
       await forgetPooled(cluster, name);
-      await untilLeft(cluster, name);
+      await untilDisconnected(cluster, name);
       await onCluster(cluster, `drop database ${name} with (force)`);
     },
   };
 }
 
-/** Gives a database settings as other applications have them. */
+/** Gives a database the settings that other applications use. */
 async function makeOrdinary(cluster: string, name: string, settings: string): Promise<void> {
   const { rows } = await onCluster(cluster, 'select lower(name) as name from pg_settings');
-  for (const statement of ordinarySettings(settings, name, new Set(rows.map((row) => row.name))))
+  for (const statement of ordinarySettings(settings, name, new Set(rows.map((row) => row.name)))) {
     await onCluster(cluster, statement);
+  }
 }
 
 function throughPooler(url: string): string {
@@ -88,7 +89,7 @@ function throughPooler(url: string): string {
   return pooler ? Object.assign(new URL(url), { host: new URL(pooler).host }).href : url;
 }
 
-/** Has the pooler end its connections to a database. */
+/** Makes the pooler close its connections to a database. */
 async function forgetPooled(cluster: string, name: string): Promise<void> {
   if (!process.env.TIDEMARK_TEST_POOLER) return;
   const itself = Object.assign(new URL(throughPooler(cluster)), { pathname: 'pgbouncer' });
@@ -98,10 +99,10 @@ async function forgetPooled(cluster: string, name: string): Promise<void> {
 }
 
 /**
- * Waits until a database's connections have ended. A pool says that it has ended before its connections have, and
- * nobody listens any more for the error of one that is ended by force. Whoever stays for longer does expect that.
+ * Waits until a database's connections have ended. A pool reports its end before its connections have ended, and by
+ * then nothing listens for the error of a terminated one. Longer-lived connections do handle that error.
  */
-async function untilLeft(cluster: string, name: string): Promise<void> {
+async function untilDisconnected(cluster: string, name: string): Promise<void> {
   for (let turn = 0; turn < 100; turn++) {
     const { rowCount } = await onCluster(
       cluster,
@@ -112,20 +113,20 @@ async function untilLeft(cluster: string, name: string): Promise<void> {
   }
 }
 
-/** A pool whose idle connections may break: the tests kill backends. */
+/** A pool whose idle connections may break, because tests kill backends. */
 export function createPool(connectionString: string, max: number, options: pg.PoolConfig = {}): pg.Pool {
   return new pg.Pool({ ...options, connectionString, max }).on('error', () => {});
 }
 
-/** The version of Postgres, as `server_version_num` says it. */
+/** The version of Postgres, as in `server_version_num`. */
 export async function versionOf(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query(`select current_setting('server_version_num')::int as version`);
   return rows[0].version;
 }
 
 /**
- * Waits until so many statements in a database wait for a lock.
- * @param like what the statements look like, as a pattern of LIKE
+ * Waits until this many statements in a database wait for a lock.
+ * @param like a LIKE pattern for the statements
  */
 export async function untilWaiting(pool: pg.Pool, count = 1, like = '%'): Promise<void> {
   const waiting = `select from pg_stat_activity
@@ -135,7 +136,7 @@ export async function untilWaiting(pool: pg.Pool, count = 1, like = '%'): Promis
 
 const clusters = new Map<string, pg.Pool>();
 
-/** Over a connection that is kept: the first `create database` of each takes a quarter of a second. */
+/** Uses a connection that stays open, because its first `create database` takes a quarter of a second. */
 function onCluster(url: string, sql: string): Promise<pg.QueryResult> {
   const pool = clusters.get(url) ?? createPool(url, 1, { idleTimeoutMillis: 0 });
   clusters.set(url, pool);

@@ -1,4 +1,4 @@
-/** Collects garbage now, so that what is left in memory is what is held. */
+/** Collects garbage now, so that only reachable objects are left in memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

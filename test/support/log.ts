@@ -6,7 +6,7 @@ export interface LogLine {
   readonly fields: Record<string, unknown>;
 }
 
-/** A logger that keeps its lines. As a JSON logger would, it serialises each of them at once. */
+/** A logger that keeps its lines. Like a JSON logger, it serializes each of them immediately. */
 export function memoryLog(): { log: Logger; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at =
@@ -17,5 +17,5 @@ export function memoryLog(): { log: Logger; lines: LogLine[] } {
   return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
 }
 
-/** For what is not looked at. */
+/** For tests that ignore the log. */
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };

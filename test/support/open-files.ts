@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** The files that a process has open: under which path they can be opened again, and what they are. */
+/** The open files of a process: paths under which they can be opened again, and their targets. */
 export function openFilesOf(pid: number): { readonly path: string; readonly target: string }[] {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).flatMap((name) => {
@@ -8,7 +8,7 @@ export function openFilesOf(pid: number): { readonly path: string; readonly targ
     try {
       return [{ path, target: readlinkSync(path) }];
     } catch {
-      // It has been closed since the folder was read.
+      // The file has been closed since the folder was read.
       return [];
     }
   });

@@ -1,16 +1,16 @@
 /**
- * Settings of databases and roles, as other applications have them. `TIDEMARK_TEST_SETTINGS` names those that each database
- * of a test gets.
+ * Settings of databases and roles, as other applications use them. `TIDEMARK_TEST_SETTINGS` names those that each test
+ * database gets.
  */
 
 interface OrdinarySettings {
   readonly ofDatabase: readonly string[];
-  /** Of the role that the tests connect as, in the database. They take precedence. */
+  /** Settings of the role that the tests connect as, in the database. They take precedence. */
   readonly ofRole: readonly string[];
 }
 
-const known: Readonly<Record<string, OrdinarySettings>> = {
-  /** Values are written and read in other formats. Where the Postgres can, it compiles every plan. */
+const settingsByName: Readonly<Record<string, OrdinarySettings>> = {
+  /** Other formats to read and write values in. A Postgres that supports JIT compiles every plan. */
   formats: {
     ofDatabase: [
       'jit = on',
@@ -52,9 +52,9 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
       'row_security = off',
     ],
   },
-  /** Of the triggers, only those that always fire do. */
+  /** Of the triggers, only those that always fire do so. */
   replica: { ofDatabase: [], ofRole: ['session_replication_role = replica'] },
-  /** Postgres makes other plans. */
+  /** Postgres chooses other plans. */
   plans: {
     ofDatabase: [
       'enable_seqscan = off',
@@ -68,18 +68,18 @@ const known: Readonly<Record<string, OrdinarySettings>> = {
   },
 };
 
-/** The settings under which foreign keys have their actions, as generated applications expect. */
-export const settingsNames: readonly string[] = Object.keys(known).filter((name) => name !== 'replica');
+/** The settings under which foreign keys perform their actions, as generated applications expect. */
+export const settingsNames: readonly string[] = Object.keys(settingsByName).filter((name) => name !== 'replica');
 
 /**
- * The statements that give a database the settings of this name that its Postgres has.
- * @param has the names of the settings that the Postgres has
+ * The statements that give a database the settings of this name that its Postgres supports.
+ * @param supported the names of the settings that the Postgres supports
  */
-export function ordinarySettings(name: string, database: string, has: ReadonlySet<string>): readonly string[] {
-  const { ofDatabase, ofRole } = known[name]!;
-  const isKnown = (setting: string) => setting.includes('.') || has.has(setting.split(' ')[0]!);
+export function ordinarySettings(name: string, database: string, supported: ReadonlySet<string>): readonly string[] {
+  const { ofDatabase, ofRole } = settingsByName[name]!;
+  const isSupported = (setting: string) => setting.includes('.') || supported.has(setting.split(' ')[0]!);
   return [
-    ...ofDatabase.filter(isKnown).map((setting) => `alter database ${database} set ${setting}`),
-    ...ofRole.filter(isKnown).map((setting) => `alter role current_user in database ${database} set ${setting}`),
+    ...ofDatabase.filter(isSupported).map((setting) => `alter database ${database} set ${setting}`),
+    ...ofRole.filter(isSupported).map((setting) => `alter role current_user in database ${database} set ${setting}`),
   ];
 }

@@ -1,14 +1,14 @@
-/** One edit of a source file, to see whether tests notice. */
+/** One edit of a source file, to check that tests detect it. */
 export interface Patch {
   readonly file: string;
-  /** Must be there exactly once. */
+  /** Must occur exactly once. */
   readonly find: string;
   readonly replace: string;
 }
 
 /**
- * The text of a file with a patch applied.
- * @throws Error when what it is to find is not there exactly once.
+ * Returns the text of a file with a patch applied.
+ * @throws Error if the text to find does not occur exactly once
  */
 export function patched(text: string, { file, find, replace }: Patch): string {
   const pieces = text.split(find);

@@ -1,6 +1,6 @@
 /**
- * A real pgbouncer in front of any Postgres server. Debian's 1.18 knows no named statements. Where it is missing, tests
- * are skipped, but not in CI.
+ * A real pgbouncer in front of any Postgres server. Debian's 1.18 does not support named statements. If pgbouncer is
+ * missing, tests are skipped, except in CI.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { guardAgainstCrash } from '../../src/embedded/guard.js';
-import { chooseServerUser, handOver } from '../../src/embedded/user.js';
+import { changeOwner, chooseServerUser } from '../../src/embedded/user.js';
 import { freePort } from './process.js';
 
-/** Debian has it where only root's programs are. */
+/** Debian installs it where only root's programs are. */
 const path = `${process.env.PATH ?? ''}:/usr/sbin`;
 
 export const pgbouncerIsMissing: boolean =
   !process.env.CI && !path.split(':').some((folder) => existsSync(`${folder}/pgbouncer`));
 
 export interface PgBouncer {
-  /** The connection string that was given, through the pooler. */
+  /** The given connection string, through the pooler. */
   readonly url: string;
   /** Another database of the same server, through the pooler. */
   through(url: string): string;
-  /** Runs a command of its console, such as `pause` or `show pools`. */
+  /** Runs a command on its console, such as `pause` or `show pools`. */
   command<Row>(text: string): Promise<Row[]>;
   /** The lines of its log so far that match. */
   logged(pattern: RegExp): string[];
@@ -32,20 +32,20 @@ export interface PgBouncer {
 export interface PgBouncerOptions {
   /** Default `transaction`. */
   readonly mode?: 'session' | 'transaction' | 'statement';
-  /** The most connections to the server for each database. Default 2. */
+  /** The maximum number of connections to the server for each database. Default 2. */
   readonly size?: number;
-  /** Where it listens on 127.0.0.1. Default: any free port. */
+  /** The port on 127.0.0.1 that it listens on. Default: any free port. */
   readonly port?: number;
-  /** More lines of its configuration. */
+  /** Additional lines of its configuration. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 
-/** How many times another port is tried, should somebody else have taken the one that was free. */
+/** The number of ports to try, in case another program takes the one that was free. */
 const attempts = 5;
 
 /**
  * @param url a connection string with a user and a password, of a primary or a standby. If the user is a superuser, the
- * pooler knows all other roles, too.
+ * pooler accepts all other roles, too.
  */
 export async function startPgBouncer(url: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
   for (let attempt = 1; ; attempt++) {
@@ -82,17 +82,17 @@ async function start(url: string, port: number, options: PgBouncerOptions): Prom
   };
   for (const [file, text] of Object.entries(files)) {
     writeFileSync(join(folder, file), text, { mode: 0o600 });
-    handOver(join(folder, file), user);
+    changeOwner(join(folder, file), user);
   }
   chmodSync(folder, 0o700);
-  handOver(folder, user);
+  changeOwner(folder, user);
   const child = spawn('pgbouncer', [join(folder, 'settings')], {
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: path },
     ...user,
   });
-  // A run that is killed leaves none behind.
+  // A killed test run leaves no pgbouncer behind.
   if (child.pid !== undefined) guardAgainstCrash(child, user);
   return PoolerProcess.watch(child, folder, port);
 }
@@ -123,7 +123,7 @@ class PoolerProcess {
     });
   }
 
-  /** Resolves with what it has said if it ends instead of listening. */
+  /** Resolves with its output if it ends instead of listening. */
   static async watch(child: ChildProcess, folder: string, port: number): Promise<PoolerProcess | string> {
     const pooler = new PoolerProcess(child, folder, port);
     const up = new Promise<void>((resolve) => {

@@ -1,12 +1,12 @@
-/** Listens for pokes as a client does, and counts them. */
+/** Subscribes to pokes as a client does, and counts them. */
 import { vi } from 'vitest';
 
 export interface PokeReader {
-  /** How many have come, the one at the beginning included. */
+  /** The number of pokes so far, including the initial one. */
   pokes(): number;
-  /** Resolves when there are so many. */
+  /** Resolves when this many have arrived. */
   poked(count: number): Promise<void>;
-  /** Resolves when the stream has ended, on whichever side. */
+  /** Resolves when either side has ended the stream. */
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -16,7 +16,7 @@ export interface ReaderOptions {
   readonly clientGroupID?: string;
 }
 
-/** @param send `fetch`, or a server's own; it gets a path */
+/** @param send `fetch`, or a server's own; it receives a path */
 export async function listenForPokes(
   send: (path: string, init: RequestInit) => Promise<Response>,
   { user, clientGroupID = `group of ${user}` }: ReaderOptions,

@@ -1,4 +1,4 @@
-/** A small HTTP server that answers each request for pokes as a test says. */
+/** A small HTTP server that responds to each request for pokes as a test specifies. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
@@ -6,14 +6,14 @@ import { connectPokes, type PokeOptions, type PokeTarget } from '../../src/poke.
 
 export type Answer = (response: ServerResponse) => void;
 
-/** Begins an event stream. */
+/** Starts an event stream. */
 export function events(response: ServerResponse, text = ''): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   response.flushHeaders();
   response.write(text);
 }
 
-/** A stream that ends at once, and has the client come back soon. */
+/** A stream that ends immediately, and makes the client reconnect soon. */
 export const passing: Answer = (response) => {
   events(response, 'retry: 10\n\n');
   response.end();
@@ -22,7 +22,7 @@ export const passing: Answer = (response) => {
 export async function servePokes() {
   const requests: IncomingMessage[] = [];
   const responses: ServerResponse[] = [];
-  /** For one request each; after that, streams that stay open. */
+  /** Each serves one request. After them, streams stay open. */
   const script: Answer[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -58,7 +58,7 @@ interface Client {
   readonly auth: string;
 }
 
-/** What pokes need of a client, connected to such a server. */
+/** The parts of a client that pokes need, connected to a server for pokes. */
 export function connect(
   url: string,
   { clientGroupID = `g ${groups++}`, auth = 'Bearer one', ...options }: Partial<PokeOptions & Client> = {},
@@ -69,7 +69,7 @@ export function connect(
     profileID: Promise.resolve('p/1'),
     schemaVersion: 'v&2',
     auth,
-    // A promise of its own: the spy would handle a rejection.
+    // Returns a promise of its own, because the spy would handle a rejection.
     pull: async (options?: { now?: boolean }) => await pull(options),
   } satisfies PokeTarget;
   const stop = connectPokes(rep, { ...options, url });

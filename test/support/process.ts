@@ -12,25 +12,25 @@ export interface Output {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program that runs, with what it has printed so far. */
+/** A running program, with its output so far. */
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Output>;
-  /** Resolves with the match when the output, of both kinds, has it; rejects when the program ends before. */
+  /** Resolves with the match when stdout or stderr contains it; rejects if the program ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 export interface RunOptions {
   readonly cwd: string;
-  /** What is undefined is not inherited. */
+  /** Variables that are undefined are not inherited. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Another program than this Node. It leads a process group of its own. */
+  /** A program other than this Node. It leads a process group of its own. */
   readonly program?: string | undefined;
 }
 
 /**
- * Starts Node, or another program, with these arguments, the first of them usually a file. Of this process's environment
- * it gets what names no database and no port.
+ * Starts Node, or another program, with these arguments, of which the first is usually a file. The program inherits
+ * this process's environment, except the variables that name a database or a port.
  */
 export function start(file: string, args: readonly string[], { cwd, env, program }: RunOptions): Running {
   const { DATABASE_URL: _, PORT: __, HOST: ___, TIDEMARK_DATA: ____, LOG_LEVEL: _____, ...inherited } = process.env;
@@ -69,12 +69,12 @@ export function start(file: string, args: readonly string[], { cwd, env, program
   };
 }
 
-/** Runs Node on a file to its end. */
+/** Runs a file with Node until it exits. */
 export function run(file: string, args: readonly string[], options: RunOptions): Promise<Output> {
   return start(file, args, options).ended;
 }
 
-/** A port that nobody listens on at the moment. */
+/** A port that is currently free. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -85,14 +85,14 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** The ID of the Postgres server that works in a data folder; undefined when none is alive. */
+/** The process ID of the Postgres server that uses a data folder; undefined if none is alive. */
 export function livingPostgres(dataFolder: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8'), 10);
     process.kill(pid, 0);
     return pid;
   } catch {
-    // There is no such file, or no such process.
+    // The file, or the process, does not exist.
     return undefined;
   }
 }

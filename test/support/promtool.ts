@@ -1,4 +1,4 @@
-/** Prometheus's own judge of metrics, rules and expressions. Where it is missing, tests are skipped, but not in CI. */
+/** Prometheus's own checker of metrics, rules and expressions. If it is missing, tests are skipped, except in CI. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -6,9 +6,9 @@ export const promtoolIsMissing: boolean =
   !process.env.CI && !(process.env.PATH ?? '').split(':').some((folder) => existsSync(`${folder}/promtool`));
 
 /**
- * Runs it.
- * @returns what it printed
- * @throws Error with what it found wrong
+ * Runs promtool.
+ * @returns its output
+ * @throws Error with the problems that it found
  */
 export function promtool(args: readonly string[], input = ''): string {
   return execFileSync('promtool', args, { input, encoding: 'utf8', stdio: 'pipe' });

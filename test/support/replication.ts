@@ -1,4 +1,4 @@
-/** A primary and its hot standbys, each a real Postgres of its own. */
+/** A primary and its hot standbys, each of them a real Postgres. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,31 +11,31 @@ import { connect, following, Standby } from './standby.js';
 export type { Standby } from './standby.js';
 
 export interface Replication {
-  /** Of the database `tidemark` on the primary. */
+  /** The URL of the database `tidemark` on the primary. */
   readonly primaryURL: string;
-  /** Where the primary has its data. */
+  /** The data folder of the primary. */
   readonly dataDirectory: string;
   readonly standbys: readonly Standby[];
-  /** Waits until every standby has replayed all that the primary has written. */
+  /** Waits until every standby has replayed everything that the primary has written. */
   caughtUp(): Promise<void>;
-  /** Stops the primary alone. */
+  /** Stops only the primary. */
   stopPrimary(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ReplicationOptions {
-  /** How much later than it comes each of the standbys replays a commit, in milliseconds. */
+  /** The delay with which each standby replays a commit, in milliseconds. */
   readonly delays: readonly number[];
   /**
-   * For what the primary waits before it shows a commit, where that is made with another `synchronous_commit` than
-   * `local`, the default here: `standby_0`, `standby_1`, …, or something that there is not.
+   * The standby that the primary waits for before it shows a commit with a `synchronous_commit` other than `local`, the
+   * default here: `standby_0`, `standby_1`, …, or one that does not exist.
    */
   readonly waitsFor: string;
-  /** Of the primary and of the standbys, over those that tests run with. */
+  /** Settings of the primary and of the standbys, which override those that tests run with. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** What a long run asks: a cluster, or a primary with standbys. */
+/** The servers of a long run: a cluster, or a primary with standbys. */
 export interface ServersUnderTest {
   readonly cluster: string;
   readonly replication?: Replication;
@@ -52,7 +52,7 @@ export async function startServers(standbys: ReplicationOptions | undefined): Pr
   return { cluster: url, stop };
 }
 
-/** A standby that was away finds all that it has missed. */
+/** With these settings, a standby that was away still finds everything that it has missed. */
 const common = { fsync: 'off', max_connections: '100', hot_standby_feedback: 'on', wal_keep_size: '1GB' };
 
 export async function startReplication({ delays, waitsFor, settings }: ReplicationOptions): Promise<Replication> {
@@ -72,22 +72,22 @@ export async function startReplication({ delays, waitsFor, settings }: Replicati
   const standbys: Standby[] = [];
   for (const [i, delay] of delays.entries()) {
     const primary_conninfo = following(primary, `standby_${i}`);
-    const own = { ...all, primary_conninfo, recovery_min_apply_delay: `${delay}ms` };
+    const settingsOfStandby = { ...all, primary_conninfo, recovery_min_apply_delay: `${delay}ms` };
     const directory = join(folder, `standby ${i}`);
-    standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings: own }));
+    standbys.push(await Standby.start({ primary, directory, port: await freePort(), settings: settingsOfStandby }));
   }
-  const looking = await connect(primary.url);
+  const observer = await connect(primary.url);
   return {
     primaryURL: primary.url,
     dataDirectory: primary.dataDirectory,
     standbys,
     async caughtUp() {
-      const { rows } = await looking.query<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
+      const { rows } = await observer.query<{ lsn: string }>('select pg_current_wal_flush_lsn()::text as lsn');
       await Promise.all(standbys.map((standby) => standby.reaches(rows[0]!.lsn)));
     },
     stopPrimary: () => primary.stop(),
     async stop() {
-      await looking.end();
+      await observer.end();
       for (const standby of standbys) await standby.stop();
       await primary.stop();
       rmSync(folder, { recursive: true, force: true });

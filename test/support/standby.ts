@@ -1,4 +1,4 @@
-/** A hot standby, which can be paused, killed, taken away, promoted and built anew. */
+/** A hot standby that can be paused, killed, stopped, promoted and rebuilt. */
 import {
   chownSync,
   copyFileSync,
@@ -15,9 +15,9 @@ import pg from 'pg';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/embedded/start.js';
 import { binariesUnderTest } from './cluster.js';
 
-/** What a standby is started with. */
+/** The options to start a standby with. */
 export interface StandbyOptions {
-  /** Where its data is, in `postgres`. */
+  /** Its data is in the folder `postgres` below this one. */
   readonly directory: string;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export class Standby {
     return this.#database.url;
   }
 
-  /** From when this resolves, nothing more is replayed until `resume`. */
+  /** After this resolves, nothing more is replayed until `resume`. */
   async pause(): Promise<void> {
     await this.#client.query('select pg_wal_replay_pause()');
     const sql = `select pg_get_wal_replay_pause_state() = 'paused' as done`;
@@ -58,22 +58,22 @@ export class Standby {
     this.#isPaused = false;
   }
 
-  /** Waits until everything up to this position has been replayed. */
+  /** Waits until the standby has replayed everything up to this position. */
   async reaches(lsn: string): Promise<void> {
     const sql = 'select pg_last_wal_replay_lsn() >= $1::pg_lsn as done';
     while (!(await this.#client.query<{ done: boolean }>(sql, [lsn])).rows[0]!.done) await sleep(5);
   }
 
-  /** Makes a primary of it, with a history of its own. */
+  /** Makes it a primary with a history of its own. */
   async promote(): Promise<void> {
     await this.resume();
     await this.#client.query('select pg_promote()');
   }
 
-  /** Ends all of its processes at once, without a word to its clients. It comes back by itself. */
+  /** Kills all of its processes at the same time, without notice to its clients. It restarts automatically. */
   async kill(): Promise<void> {
     const pid = readFileSync(join(this.#database.dataDirectory, 'postmaster.pid'), 'utf8').split('\n')[0]!;
-    // Its children notice only after a while that it is gone.
+    // Its children detect only after a while that it is gone.
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
     for (const one of [pid, ...children]) process.kill(Number(one), 'SIGKILL');
     await this.#client.end().catch(() => {});
@@ -88,7 +88,7 @@ export class Standby {
         this.#client = await connect(this.url);
         return;
       } catch {
-        // Not yet; or never, if it has been killed too often.
+        // Not yet, or never if it has been killed too often.
         if (isLost) break;
       }
     }
@@ -96,7 +96,6 @@ export class Standby {
     await this.start();
   }
 
-  /** Stops it. */
   async stop(): Promise<void> {
     await this.#client.end().catch(() => {});
     await this.#database.stop();
@@ -109,7 +108,7 @@ export class Standby {
     this.#client = await connect(this.#database.url);
   }
 
-  /** Stops it, and starts it again as a standby of another that was promoted. */
+  /** Stops it, and starts it again as a standby of another, promoted one. */
   async follow(promoted: Standby): Promise<void> {
     const primary = promoted.#database;
     const settings = { ...this.#options.settings, primary_conninfo: following(primary, 'follower') };
@@ -118,8 +117,8 @@ export class Standby {
   }
 
   /**
-   * Stops it, and starts it again as what is restored out of a backup and an archive: it replays what is in the folder,
-   * and becomes a primary.
+   * Stops it, and starts it again as if restored from a backup and an archive: it replays the archive's files, and
+   * becomes a primary.
    */
   async restore(archive: string): Promise<void> {
     await this.stop();
@@ -132,7 +131,7 @@ export class Standby {
     while ((await this.#client.query('select pg_is_in_recovery() as is')).rows[0].is) await sleep(20);
   }
 
-  /** Stops it, and starts it again with a copy of what the primary has now. */
+  /** Stops it, and starts it again with a copy of the primary's current data. */
   async rebuild(): Promise<void> {
     await this.stop();
     const { primary, directory } = this.#options;
@@ -141,7 +140,7 @@ export class Standby {
   }
 }
 
-/** How a standby connects to a primary. */
+/** The connection string with which a standby connects to a primary. */
 export function following(primary: EmbeddedDatabase, name: string): string {
   const url = new URL(primary.url);
   url.pathname = '';
@@ -153,10 +152,10 @@ function startDatabase({ directory, port, settings }: StandbyOptions): Promise<E
   return startEmbedded({ ...binariesUnderTest(), directory, port, settings });
 }
 
-/** What belongs to the server that is running, not to its data. */
+/** Files of the running server, which are not part of its data. */
 const left = /^(postmaster\.(pid|opts)|(pg_wal|pg_stat_tmp|pg_replslot)\/.*)$/;
 
-/** As `pg_basebackup` does it, which is not among the binaries. */
+/** Copies data as `pg_basebackup` does, which the binaries do not include. */
 async function copyData(primary: EmbeddedDatabase, to: string): Promise<void> {
   const client = await connect(primary.url);
   try {
@@ -176,7 +175,7 @@ async function copyData(primary: EmbeddedDatabase, to: string): Promise<void> {
   }
 }
 
-/** Files may come and go at the same time. */
+/** Tolerates files that appear or disappear during the copy. */
 function copyFiles(from: string, to: string): void {
   const { uid, gid } = statSync(to);
   rmSync(to, { recursive: true });

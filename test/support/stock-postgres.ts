@@ -1,4 +1,4 @@
-/** The Postgres that Debian ships, with its default settings: unlike the one from npm, it compiles expressions (JIT). */
+/** The Postgres that Debian ships, with default settings. Unlike the one from npm, it compiles expressions (JIT). */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,12 +6,12 @@ import { join } from 'node:path';
 
 const installed = '/usr/lib/postgresql/15';
 
-/** True where tests that need the Debian package `postgresql-15` are left out. CI installs it. */
+/** True if tests that need the Debian package `postgresql-15` are skipped. CI installs it. */
 export const stockPostgresIsMissing: boolean = !process.env.CI && !existsSync(join(installed, 'bin', 'postgres'));
 
 let folder: string | undefined;
 
-/** The folder to pass to `startEmbedded` as `binaries`. It holds links alone, and is made once in a process. */
+/** The folder to pass to `startEmbedded` as `binaries`. It holds only links, and is created once per process. */
 export function stockBinaries(): string {
   folder ??= makeFolder();
   return folder;

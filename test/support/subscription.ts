@@ -5,7 +5,7 @@ import { afterAll, beforeAll, vi } from 'vitest';
 import { startCluster, type TestCluster } from './cluster.js';
 import type { TestDatabase } from './database.js';
 
-/** A cluster of their own for the tests of a block, with what logical replication needs. */
+/** A separate cluster for the tests of a block, with the settings that logical replication needs. */
 export function useLogicalReplication(): void {
   let cluster: TestCluster;
   beforeAll(async () => {
@@ -19,13 +19,13 @@ export function useLogicalReplication(): void {
 }
 
 export interface Subscription {
-  /** Writes to the publisher, and waits until the subscriber has it. */
+  /** Writes to the publisher, and waits until the subscriber has the change. */
   write(sql: string): Promise<void>;
   drop(): Promise<void>;
 }
 
 /**
- * Has a database subscribe to tables of another, and waits until their rows have been copied.
+ * Makes a database subscribe to tables of another, and waits until their rows have been copied.
  * @param tables the tables' names, separated by commas
  * @param options of the publication, as in `with (…)`
  */

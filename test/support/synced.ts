@@ -1,20 +1,20 @@
-/** A database with client views that are captured and can be pulled, and a client to hold what pulls answer. */
+/** A database with captured client views that can be pulled, and a client that holds the results of pulls. */
 import type pg from 'pg';
+import { ChangeLogPoller } from '../../src/change-log/change-log-poller.js';
 import type { Database } from '../../src/db/database.js';
 import { openPool } from '../../src/db/pg.js';
-import { gatesFor } from '../../src/gates.js';
 import type { JSONAnswer } from '../../src/http/answer.js';
 import { toProblem } from '../../src/http/problem.js';
-import { CurrentInstallation } from '../../src/installation/current-installation.js';
-import { type Installation, narrow, readInstallation } from '../../src/installation/installation.js';
 import { migrate } from '../../src/migrate.js';
 import type { PullRequest } from '../../src/protocol/pull.js';
-import { Auditor } from '../../src/pulls/auditor.js';
+import { ConsistencyChecker } from '../../src/pulls/consistency-checker.js';
+import type { PullResult } from '../../src/pulls/pull-result.js';
 import { createPulls, type Pulls, pullRoute, type ReadRequest } from '../../src/pulls/pull-route.js';
-import type { Pulled } from '../../src/pulls/pulled.js';
+import { SchemaCache } from '../../src/schema/schema-cache.js';
+import { narrow, readSchemaState, type SchemaState } from '../../src/schema/schema-state.js';
+import { semaphoresFor } from '../../src/semaphores.js';
 import { ClientViews } from '../../src/view/client-views.js';
 import { defineView, type View, type Views } from '../../src/view/define.js';
-import { Looks } from '../../src/window/looks.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { memoryLog, silent } from './log.js';
 
@@ -46,52 +46,58 @@ export function wholeTable(table: string, key?: string | readonly string[]): Vie
   return { whole: tableView(table, key) };
 }
 
-/** A server's half that answers pulls. */
+/** The part of a server that answers pulls. */
 export class PullServer {
   readonly lines = memoryLog();
   readonly #db;
   readonly #pulls: Pulls<Context>;
-  readonly auditor: Auditor;
+  readonly consistencyChecker: ConsistencyChecker;
 
   /**
-   * @param source a connection string, or a pool, which stays open
-   * @param watch stands between the pulls and the database
-   * @param audit the part of all client groups that is sampled
+   * @param database a connection string, or a pool, which stays open
+   * @param watch wraps the database that pulls use
+   * @param consistencyChecks the fraction of all client groups that is checked for consistency
    */
   constructor(
-    source: string | pg.Pool,
+    database: string | pg.Pool,
     views: Views<Context>,
     watch: (db: Database) => Database = (db) => db,
-    audit = 0,
+    consistencyChecks = 0,
   ) {
-    this.#db = openPool(source, { max: 3 });
-    const installation = new CurrentInstallation(this.#db, new ClientViews(this.#db, views));
-    const database = watch(this.#db);
-    this.auditor = new Auditor(database, audit);
-    const looks = new Looks(database, installation, 100_000);
-    const gates = gatesFor(database.connections);
-    const { auditor } = this;
-    this.#pulls = createPulls({ db: database, gates, installation, looks, auditor });
+    this.#db = openPool(database, { max: 3 });
+    const schemaCache = new SchemaCache(this.#db, new ClientViews(this.#db, views));
+    const watched = watch(this.#db);
+    this.consistencyChecker = new ConsistencyChecker(watched, consistencyChecks);
+    const poller = new ChangeLogPoller(watched, schemaCache, 100_000);
+    const semaphores = semaphoresFor(watched.connections);
+    const { consistencyChecker } = this;
+    this.#pulls = createPulls({
+      db: watched,
+      semaphores,
+      schemaCache,
+      poller,
+      consistencyChecker,
+    });
   }
 
   async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
     return JSON.parse(await textOf(await this.answer(cookie, request, userID))) as PullAnswer;
   }
 
-  /** The answer, unread. */
+  /** The response, unread. */
   async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
     const pulling = pullRoute<Context>(this.#pulls.pull, undefined)(
       { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
     );
-    // As its endpoint would tell.
+    // As the endpoint would report it.
     const answer = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
     if ('error' in answer) throw new Error(answer.error);
     return answer;
   }
 
-  /** What is read without a client group. It must be read to its end, or closed. */
-  read(request: Pick<ReadRequest, 'part' | 'form' | 'cookie'>, userID = 'ada'): Promise<Pulled> {
+  /** Reads without a client group. The result must be read to its end, or closed. */
+  read(request: Pick<ReadRequest, 'part' | 'format' | 'cookie'>, userID = 'ada'): Promise<PullResult> {
     return this.#pulls.read(
       { profileID: 'profile', schemaVersion: '', isFollowing: false, ...request },
       { context: { userID }, requestID: '', log: this.lines.log },
@@ -103,7 +109,7 @@ export class PullServer {
   }
 }
 
-/** The pieces of an answer that has any. */
+/** The pieces of a response that consists of pieces. */
 export function piecesOf(answer: JSONAnswer): AsyncIterable<Uint8Array> {
   if (answer.kind === 'json') throw new Error('The answer is whole');
   return answer.pieces;
@@ -126,7 +132,7 @@ export class SyncClient {
     this.#server = server;
   }
 
-  /** @param server to ask in place of its own */
+  /** @param server to pull from, instead of its own */
   async pull(server = this.#server): Promise<PullAnswer> {
     const answer = await server.pull(this.cookie);
     for (const op of answer.patch) {
@@ -138,20 +144,20 @@ export class SyncClient {
     return answer;
   }
 
-  /** What it holds, by key. */
+  /** The data that it holds, by key. */
   held(): Record<string, unknown> {
     return Object.fromEntries([...this.rows].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 
-/** What a new client is told. */
+/** The data that a new client receives. */
 export async function fullRead(server: PullServer): Promise<Record<string, unknown>> {
   const client = new SyncClient(server);
   await client.pull();
   return client.held();
 }
 
-/** A fresh database in which `ddl` has been run and the views are captured. */
+/** Creates a database, runs `ddl` in it, and captures the views. */
 export async function createSynced<C extends Context>(ddl: string, views: Views<C>): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await database.pool.query(ddl);
@@ -159,14 +165,14 @@ export async function createSynced<C extends Context>(ddl: string, views: Views<
   return database;
 }
 
-/** The installation as a server that starts now would read it for these views. */
-export async function installationOf(source: string | pg.Pool, views: Views<Context>): Promise<Installation> {
-  const db = openPool(source, { max: 1 });
+/** The schema state as a server that starts now would read it for these views. */
+export async function installationOf(database: string | pg.Pool, views: Views<Context>): Promise<SchemaState> {
+  const db = openPool(database, { max: 1 });
   try {
     const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
-    const bound = await new ClientViews(db, views).bind(input, '');
-    const tables = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
-    return narrow(await readInstallation(db, [...tables.values()]), [...tables.values()]);
+    const resolved = await new ClientViews(db, views).resolve(input, '');
+    const tables = new Map(resolved.flatMap((view) => view.tables).map((table) => [table.oid, table]));
+    return narrow(await readSchemaState(db, [...tables.values()]), [...tables.values()]);
   } finally {
     await db.close();
   }

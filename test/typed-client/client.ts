@@ -3,7 +3,7 @@ import createClient from 'openapi-fetch';
 // The test generates it beside a copy of this file.
 import type { components, paths } from './api.js';
 
-/** What the calls were answered with, in their order. */
+/** The results of the calls, in their order. */
 export interface Outcome {
   readonly statuses: readonly number[];
   /** The code of the problem that the last call met: what it works on is gone by then. */

@@ -1,4 +1,4 @@
-/** An application's own types, and what its types are held against. */
+/** An application's own types, and the types for comparisons. */
 import type { UserContext } from 'tidemark';
 
 export interface AppContext extends UserContext {
@@ -12,5 +12,5 @@ export interface AppTransaction {
 
 export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Compiles where what is asked is so. */
+/** Compiles only if the condition is true. */
 export function holds<_ extends true>(): void {}

@@ -16,29 +16,29 @@ jwtAuth({ key, algorithms, context: async () => ann, anonymous: () => ann });
 jwtAuth({ key, algorithms, anonymous: () => ({ userID: 'anonymous' }) });
 jwtAuth({ key, algorithms, anonymous: async () => ({ userID: 'anonymous' }) });
 sessionAuth({ cookie: 'sid', session: () => ann, anonymous: async () => null });
-// @ts-expect-error A token is not known to say more than who the user is.
+// @ts-expect-error By default, a token's context has only the user ID.
 jwtAuth<AppContext>({ key, algorithms });
-// @ts-expect-error The same.
+// @ts-expect-error By default, an anonymous context has only the user ID, too.
 jwtAuth({ key, algorithms, anonymous: () => ann });
 // @ts-expect-error There is no such algorithm here.
 jwtAuth({ key, algorithms: ['none'] });
-// @ts-expect-error Nothing says how tokens are signed.
+// @ts-expect-error The algorithms are missing.
 jwtAuth({ key });
 jwtAuth({
   key,
   algorithms,
   context: (claims) => {
-    // @ts-expect-error The claims are not the application's to change.
+    // @ts-expect-error The claims are read-only.
     claims.sub = 'ben';
     return ann;
   },
 });
 
 sessionAuth<AppContext>({ cookie: 'sid', session: async (token) => (token === 'a' ? ann : null) });
-// @ts-expect-error The session's context is not the application's.
+// @ts-expect-error The session's context is not an `AppContext`.
 sessionAuth<AppContext>({ cookie: 'sid', session: () => ({ userID: 'ann' }) });
 
-// What an application has no value for may be passed on as it is.
+// Options without a value can be passed as undefined.
 jwtAuth({ key, algorithms, issuer: undefined, audience: undefined, clockToleranceSeconds: undefined });
 jwtAuth({ key, algorithms, context: undefined, anonymous: undefined });
 sessionAuth({ cookie: 'sid', session: () => ann, origins: undefined, anonymous: undefined });

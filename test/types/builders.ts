@@ -44,14 +44,14 @@ holds<Equal<Row['pause'] | Row['other'], unknown>>();
 // @ts-expect-error There is no such column.
 defineView({ query: () => kysely.selectFrom('todo').select('id'), key: 'owner_id' });
 
-// What is compiled no longer has a type.
+// A compiled query has no row type.
 export const compiled = defineView({ query: () => kysely.selectFrom('todo').selectAll().compile(), key: 'id' });
 holds<Equal<RowOf<typeof compiled>, unknown>>();
 
 const todo = pgTable('todo', { id: text('id').primaryKey(), ownerId: text('owner_id'), due: timestamp('due') });
 const drizzled = drizzle({ client: pool });
 
-// Its fields are not the columns of the SQL: `ownerId` arrives as `owner_id`.
+// Its fields are not the SQL columns: `ownerId` arrives as `owner_id`.
 export const ofDrizzle = defineView({ query: () => drizzled.select().from(todo), key: ['id', 'owner_id'] });
 holds<Equal<RowOf<typeof ofDrizzle>, unknown>>();
 
@@ -71,13 +71,13 @@ defineView<Todo>({ query: () => drizzled.select().from(todo), key: 'ownerId' });
 export const ofText = defineView({ query: () => sql<{ id: string; at: Date }>`select id, at from todo`, key: 'id' });
 holds<Equal<RowOf<typeof ofText>, { id: string; at: string }>>();
 
-// The type of a query's rows, where its library does not tell it. It can be combined with all options.
-export const told = defineView({
+// The type of a query's rows, if its library does not provide it. It can be combined with all options.
+export const withRowType = defineView({
   query: () => sql<Todo>(drizzled.select().from(todo)),
   key: 'owner_id',
   columns: 'camelCase',
   nulls: 'omit',
 });
-holds<Equal<RowOf<typeof told>, { readonly id: string; readonly ownerId?: string; readonly due?: string }>>();
+holds<Equal<RowOf<typeof withRowType>, { readonly id: string; readonly ownerId?: string; readonly due?: string }>>();
 // @ts-expect-error There is no such column.
 defineView({ query: () => sql<Todo>(kysely.selectFrom('todo').selectAll().compile()), key: 'ownerId' });

@@ -77,7 +77,7 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   mutate.todo.create({ id: 'a' });
   // @ts-expect-error A field has another type.
   mutate['todo.create']({ id: 7, title: 'Milk' });
-  // @ts-expect-error There must be args.
+  // @ts-expect-error The args are missing.
   mutate.todo.create();
   // @ts-expect-error There is no such view.
   client.view('todos');
@@ -89,11 +89,11 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   client.view('todo').list({ by: 'tags' });
   // @ts-expect-error The row has no such field to continue after.
   client.view('todo').list({ by: 'due', after: { row: { until: null }, key: 'a' } });
-  // @ts-expect-error There is no order to count in.
+  // @ts-expect-error A count has no limit.
   client.view('todo').count({ limit: 1 });
-  // @ts-expect-error Nothing is read for certain.
+  // @ts-expect-error The rows may not have been read yet.
   client.view('todo').observe().get().length;
-  // @ts-expect-error There is no user.
+  // @ts-expect-error The user is missing.
   create({});
   // @ts-expect-error The server has no such mutator.
   create({ user: 'ann', mutators: { todo: { remove: () => {} } } });
@@ -107,7 +107,7 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   create({ user: 'ann', mutators: { 'todo.create': (tx) => tx.view('todos').delete('a') } });
   // @ts-expect-error There is no such view to have a prefix.
   create({ user: 'ann', prefixes: { todos: 't/' } });
-  // @ts-expect-error An index is on texts, numbers, booleans and null.
+  // @ts-expect-error An index holds only texts, numbers, booleans and null.
   create({ user: 'ann', indexes: { todo: [['done', 'tags']] } });
   create(options);
 }

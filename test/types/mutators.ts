@@ -51,13 +51,13 @@ export const empty: Mutators = defineMutators({});
 const named = defineMutators({ run: { run: bare } });
 holds<Equal<keyof ArgsOf<typeof named>, 'run.run'>>();
 
-// @ts-expect-error The result is not what its schema takes.
+// @ts-expect-error The result does not match its schema.
 defineOwn(z.object({}), async () => ({ added: 'one' }), { result: z.object({ added: z.number() }) });
-// @ts-expect-error The mutator returns nothing, and its schema takes a number.
+// @ts-expect-error The mutator returns nothing, and its schema requires a number.
 defineOwn(async () => {}, { result: z.number() });
-// @ts-expect-error The example is what the validator makes of the args, not what it takes.
+// @ts-expect-error An example is an input of the validator, not its output.
 defineOwn(z.object({ n: z.coerce.number<string>() }), () => {}, { examples: { One: { n: 1 } } });
-// @ts-expect-error A function by itself is no mutator.
+// @ts-expect-error A bare function is not a mutator.
 defineMutators({ remove: () => {} });
 // @ts-expect-error These mutators take another transaction.
 export const wrong: Mutators = mutators;

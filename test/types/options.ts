@@ -21,33 +21,33 @@ await createSync({ database, views, authenticate });
 await createSync({ database, views, authenticate, mutators: ofPg });
 await createSync({ database, views, authenticate, mutators: ofApp, tx: wrap });
 await createSync({ database, views, authenticate, mutators: ofZero, tx: wrap });
-// @ts-expect-error Nothing says how `tx` is made.
+// @ts-expect-error The option `tx` is missing.
 await createSync({ database, views, authenticate, mutators: ofApp });
-// @ts-expect-error Nor does this say it.
+// @ts-expect-error The option `tx` must not be undefined.
 await createSync({ database, views, authenticate, mutators: ofApp, tx: undefined });
-// @ts-expect-error Zero's mutators take a transaction of Zero's, not a `pg` client.
+// @ts-expect-error Zero's mutators take a Zero transaction, not a `pg` client.
 await createSync({ database, views, authenticate, mutators: ofZero });
-// @ts-expect-error What `tx` makes is not what the mutators take.
+// @ts-expect-error The mutators take another transaction than `tx` makes.
 await createSync({ database, views, authenticate, mutators: ofApp, tx: (client) => client });
-// @ts-expect-error This is no registry.
+// @ts-expect-error This is not a registry.
 await createSync({ database, views, authenticate, mutators: { '~': 1 } });
-// @ts-expect-error Nor is this.
+// @ts-expect-error A record of functions is not a registry.
 await createSync({ database, views, authenticate, mutators: { a: () => {} } });
 // @ts-expect-error The mutators need more than this context offers.
 await createSync({ database, views, authenticate: () => ({ userID: 'ann' }), mutators: ofApp, tx: wrap });
 
 defineConfig({ views, authenticate, mutators: ofApp, tx: wrap });
-// @ts-expect-error Nothing says how `tx` is made.
+// @ts-expect-error The option `tx` is missing.
 defineConfig({ views, authenticate, mutators: ofApp });
-// @ts-expect-error Nor here.
+// @ts-expect-error The option `tx` is missing.
 defineConfig({ views, authenticate, mutators: ofZero });
 
 const transact = <T>(work: (tx: AppTransaction) => Promise<T>): Promise<T> => work({} as AppTransaction);
 createRest({ mutators: ofApp, authenticate, transact });
-// @ts-expect-error The transaction is not what the mutators take.
+// @ts-expect-error The mutators take another transaction.
 createRest({ mutators: ofPg, authenticate, transact });
 
-// What an application has no value for may be passed on as it is.
+// Options without a value can be passed as undefined.
 await createSync({
   database,
   views,
@@ -63,6 +63,6 @@ await createSync({
   pokes: { intervalMs: undefined, notify: undefined, maxStreams: undefined },
   retentionSeconds: undefined,
   retentionBytes: undefined,
-  audit: undefined,
+  consistencyChecks: undefined,
   log: undefined,
 });

@@ -60,11 +60,11 @@ export function wrong(): void {
   tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ name }) => name });
   // @ts-expect-error A key is made of fields of the row, not of the row.
   tidemarkCollectionOptions({ client, view: 'todo', getKey: (todo) => todo });
-  // @ts-expect-error Without the key of a row, none can be told from another.
+  // @ts-expect-error The option `getKey` is missing.
   tidemarkCollectionOptions({ client, view: 'todo' });
   // @ts-expect-error A collection holds objects, and this view has texts.
   tidemarkCollectionOptions({ client, view: 'name', getKey: (name) => name.id });
-  // @ts-expect-error What a handler does must be waited for.
+  // @ts-expect-error A handler must return a promise.
   tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ id }) => id, onUpdate: () => {} });
   // @ts-expect-error The row has no such field.
   for (const { title } of todos.values()) void title;

@@ -6,11 +6,11 @@ import { compile, createProject } from '../docs/compile.js';
 const { dirname } = import.meta;
 const files = readdirSync(dirname).filter((name) => name !== 'types.test.ts');
 
-it('an application that is typed right compiles, and each mistake is found where it is', async () => {
+it('a correctly typed application compiles, and the compiler reports each mistake at its line', async () => {
   const project = createProject();
   try {
     const texts = Object.fromEntries(files.map((name) => [name, readFileSync(join(dirname, name), 'utf8')]));
-    // An expected error that does not come is an error.
+    // A missing expected error is itself an error.
     expect(await compile(project.folder, texts)).toBe('');
   } finally {
     project.remove();

@@ -71,7 +71,7 @@ export const poorer: Views<UserContext> = { byRole };
 defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'uid' });
 // @ts-expect-error There is no such column among several.
 defineView({ query: () => sql<Todo>`select id, title from todo`, key: ['id', 'uid'] });
-// @ts-expect-error A user's context has no such field by itself.
+// @ts-expect-error By default, a user's context has no such field.
 defineView({ query: ({ ctx }) => sql`select ${ctx.roles}`, key: 'id' });
 // @ts-expect-error There is no such column to be the value.
 defineView({ query: () => sql<Todo>`select id, title from todo`, key: 'id', value: 'body' });

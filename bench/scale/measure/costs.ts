@@ -1,4 +1,4 @@
-/** What each operation costs each part of a deployment, derived from what phases of a measurement have spent. Pure. */
+/** Derives what each operation costs each part of a deployment from what the measured phases spent. Pure. */
 import type { Spent } from './meter.js';
 
 /** Processor time in microseconds: of the server, of the primary, and of one standby. */
@@ -9,40 +9,40 @@ export interface Cpu {
 }
 
 export interface Costs {
-  /** A second of a server with listeners while nothing happens, and of the databases beside it; looks are apart. */
+  /** A server with subscribers and its databases, per second while nothing happens. Without polls. */
   readonly upkeep: Cpu;
   /** A push of one mutation. The standby's part is the replay of its commit, on each standby. */
   readonly push: Cpu;
-  /** What the primary spends on sending such a push to a standby. */
+  /** The primary's cost of sending such a push to a standby. */
   readonly sending: Cpu;
-  /** A first pull, without its rows, and each row in it. */
+  /** A first pull without its rows, and each row in it. */
   readonly firstPull: Cpu;
   readonly firstRow: Cpu;
-  /** A pull to which nothing has happened, without its look. */
+  /** A pull that finds no change, without its poll. */
   readonly unchanged: Cpu;
-  /** A look at a log in which nothing is new. Several pulls may share one. */
+  /** A poll that finds no change. Several pulls can share one. */
   readonly look: Cpu;
   /**
-   * With a standby being read: a look at what mutations the primary has applied, in vain and not. Pulls share them. Here the
-   * primary's part alone; the server's belongs to what the look is for.
+   * With standbys: a poll of the mutations that the primary has applied, without and with new ones. Pulls share them.
+   * Only the primary's part; the server's part belongs to the operation that polls.
    */
   readonly primaryLook: Cpu;
   readonly primaryNews: Cpu;
-  /** A look that finds something, without whom it asks about. */
+  /** A poll that finds changes, without its queries for affected cohorts. */
   readonly news: Cpu;
-  /** Asking about one seat, and about one changed row for one seat. */
+  /** A query for affected cohorts: for each cohort, and for each changed row and cohort. */
   readonly seat: Cpu;
   readonly pair: Cpu;
   readonly poke: Cpu;
-  /** A pull of one changed row, without its statement. Several pulls may share one. */
+  /** A pull of one changed row, without its statement. Several pulls can share one. */
   readonly delta: Cpu;
   readonly statement: Cpu;
-  /** A stream opened, and held open for a second. */
+  /** Opening a stream, and holding it open for a second. */
   readonly open: Cpu;
   readonly stream: Cpu;
 }
 
-/** A part of the measurement: how often it did its one thing, and what was spent on it. */
+/** A phase of the measurement: the number of repetitions of its operation, and their cost. */
 export interface Phase {
   readonly name: string;
   readonly times: number;
@@ -50,24 +50,24 @@ export interface Phase {
   readonly statements: Statements;
 }
 
-/** How many statements of each kind the databases that are read have run; and, of one kind, the primary beside them. */
+/** The number of statements of each kind on the databases that serve reads, and of one kind on the primary. */
 export interface Statements {
-  /** Looks at the log. */
+  /** Polls of the change log. */
   readonly looks: number;
-  /** Looks at the primary's, while a standby is read. */
+  /** Polls of the primary while a standby serves reads. */
   readonly primaryLooks: number;
-  /** Questions whom changes concern: one for each look that finds something. */
+  /** Queries for affected cohorts: one for each poll that finds changes. */
   readonly questions: number;
   /** Small deltas. */
   readonly deltas: number;
 }
 
-/** How the phases were set up. The names are those of the phases. */
+/** The sizes of the phases, by the names of the phases. */
 export interface Design {
   readonly seats: { readonly few: number; readonly many: number };
-  /** How many clients a write concerns. */
+  /** The number of clients that a write affects. */
   readonly audience: { readonly one: number; readonly all: number };
-  /** How many rows the transactions of the phase `rows` change. */
+  /** The number of rows that each transaction of the phase `rows` changes. */
   readonly rows: number;
   readonly firstRows: { readonly few: number; readonly many: number };
   readonly streams: number;
@@ -93,19 +93,19 @@ export const phaseNames = [
 ] as const;
 export type PhaseName = (typeof phaseNames)[number];
 
-/** Bytes on the connections of clients, both ways together, without what TLS and the network add. */
+/** Bytes on clients' connections in both directions, without the overhead of TLS and the network. */
 export interface Traffic {
   readonly unchanged: number;
   readonly delta: number;
   readonly firstRow: number;
   readonly push: number;
   readonly poke: number;
-  /** Of a stream, in a second. */
+  /** A stream, per second. */
   readonly stream: number;
 }
 
 export interface Memory {
-  /** Of a server without clients, in MB. */
+  /** A server without clients, in MB. */
   readonly serverMB: number;
   readonly streamKB: number;
   readonly groupKB: number;
@@ -123,27 +123,27 @@ export interface Measured {
 
 const zero: Cpu = { server: 0, primary: 0, standby: 0 };
 
-/** A sum of costs, each so many times. */
+/** Adds up costs, each multiplied by its number of times. */
 export function sumOf(...terms: readonly (readonly [times: number, cost: Cpu])[]): Cpu {
   const of = (part: keyof Cpu) => terms.reduce((sum, [times, cost]) => sum + times * cost[part], 0);
   return { server: of('server'), primary: of('primary'), standby: of('standby') };
 }
 
-/** What was measured is rough: a cost that comes out below zero is too small to be seen. */
+/** Measurements are rough: a cost below zero is too small to measure. */
 function atLeastZero({ server, primary, standby }: Cpu): Cpu {
   return { server: Math.max(0, server), primary: Math.max(0, primary), standby: Math.max(0, standby) };
 }
 
 /**
- * @param phases of all names
- * @param ofPrimary what was measured while the primary was read, if these phases are of a standby that is read. Then pulls
- *   that come one by one wait for looks at the primary. A server that mostly waits takes longer for the same work, so what
- *   a look costs it comes from there.
+ * @param phases The phases of all names.
+ * @param ofPrimary The costs with reads from the primary, if these phases read from a standby. Single pulls then wait
+ *   for polls of the primary, and a server that waits needs more time for the same work. So its cost of a poll is taken
+ *   here.
  */
 export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, ofPrimary?: Pick<Costs, 'look'>): Costs {
   const quiet = phases.get('quiet')!;
   const upkeep = sumOf([1 / quiet.spent.seconds, cpuOf(quiet.spent)]);
-  /** Of one of the times, without upkeep. */
+  /** The cost of one repetition, without upkeep. */
   const each = (name: PhaseName, { isPush = false } = {}): Cpu => {
     const { spent, times } = phases.get(name)!;
     const cpu = { ...cpuOf(spent), ...(isPush && { server: 1000 * spent.writer }) };
@@ -163,7 +163,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
     alone.primary - together.primary,
     onPrimary('unchanged, one by one') - onPrimary('unchanged, together'),
   );
-  /** The same, without looks in vain at the primary. */
+  /** The cost of one repetition, without upkeep and without polls of the primary that find nothing. */
   const besideThose = (name: PhaseName) => sumOf([1, each(name)], [-onPrimary(name), primaryLook]);
 
   const few = besideThose('first, few rows');
@@ -173,7 +173,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
   );
   const firstPull = atLeastZero(sumOf([1, few], [-design.firstRows.few, firstRow]));
 
-  // Alone, each pull has a look of its own.
+  // One by one, each pull has its own poll.
   const [looksAlone, looksTogether] = [
     statements('unchanged, one by one', 'looks'),
     statements('unchanged, together', 'looks'),
@@ -185,7 +185,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
 
   const open = atLeastZero(each('open'));
   const held = phases.get('held open')!;
-  // While nothing happens, a server that has listeners looks five times a second.
+  // While nothing happens, a server with subscribers polls five times a second.
   const heldLooks = held.statements.looks / held.spent.seconds;
   const stream = atLeastZero(
     sumOf(
@@ -194,9 +194,9 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
     ),
   );
   const { seats, audience, rows } = design;
-  // As seldom as in the phases in which somebody listens: what runs seldom takes longer.
+  // Pushes as rare as in the phases with subscribers, because rare work takes longer.
   const pushedAlone = { ...each('push, one by one', { isPush: true }), server: 0 };
-  /** What follows from a look that finds a write, without the write, looks in vain, and the streams themselves. */
+  /** The cost of a poll that finds a write, and of what follows. Without the write, empty polls, and the streams. */
   const after = (name: PhaseName, listening: number, written: Cpu = pushedAlone) => {
     const found = statements(name, 'questions');
     if (found === 0) throw new Error(`"${name}": no look has found a write`);
@@ -222,11 +222,11 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
   const looksOne = forEach('few seats, one pull', 'primaryLooks');
   const primaryNews = primaryPart(oneAndLooks.primary, looksOne);
   const onePull = sumOf([1, oneAndLooks], [-looksOne, primaryNews]);
-  // Of several after one write, the first finds something.
+  // Of several polls after one write, only the first finds changes.
   const inVain = Math.max(0, forEach('few seats, all pull', 'primaryLooks') - looksOne);
   const allPull = sumOf([1, allAndLooks], [-looksOne, primaryNews], [-inVain, primaryLook]);
   const [deltasOne, deltasAll] = [forEach('few seats, one pull', 'deltas'), forEach('few seats, all pull', 'deltas')];
-  // Of one pull with its own statement, and of many with the statements that they shared.
+  // One pull with its own statement, and many pulls with shared statements.
   const delta = atLeastZero(
     sumOf([
       1 / (audience.all * deltasOne - audience.one * deltasAll),
@@ -256,7 +256,7 @@ export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, o
   };
 }
 
-/** What the primary spends on each of so many; nothing if there are none. */
+/** The primary's cost of one of `count` operations; zero if there are none. */
 function primaryPart(spent: number, count: number): Cpu {
   return { ...zero, primary: count > 0 ? Math.max(0, spent / count) : 0 };
 }

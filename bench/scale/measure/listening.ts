@@ -1,4 +1,4 @@
-/** What streams cost, and what a write costs that listeners are told of. */
+/** Measures what streams cost, and what a write that subscribers are poked about costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientGroup } from '../../client/client-group.js';
 import type { Pusher } from '../../client/pusher.js';
@@ -7,9 +7,9 @@ import { type Recorder, times } from './recorder.js';
 import { bytesOf, type Open } from './requests.js';
 import { documentOf, members, userOf } from './teams.js';
 
-/** How many listen in the phases with few seats: as many as a team has members. */
+/** The number of subscribers in the phases with few cohorts: the size of a team. */
 export const fewSeats = members;
-/** How many rows a transaction changes in the phase with many. */
+/** The number of rows that a transaction changes in the phase with many. */
 export const manyRows = 8;
 
 export interface ListeningCounts {
@@ -18,11 +18,11 @@ export interface ListeningCounts {
   readonly heldSeconds: number;
 }
 
-/** Users who listen, none of them of the last team. */
+/** Subscribers, none of them in the last team. */
 const usersOf = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => userOf(1 + Math.floor(i / members), i % members));
 
-/** On a server that has done nothing yet. @returns the memory of a stream, in kB */
+/** Needs a server that has done nothing yet. @returns the memory of a stream, in kB */
 export async function measureStreamMemory(
   recorder: Recorder,
   seats: number,
@@ -35,7 +35,7 @@ export async function measureStreamMemory(
   return { serverMB: before.rssMB, streamKB: (1024 * (after.rssMB - before.rssMB)) / seats };
 }
 
-/** Writes the rows of as many teams in one transaction, none of which listens. */
+/** Writes several rows of a team without subscribers in one transaction. */
 export async function measureRowsWritten(recorder: Recorder, team: number, writes: number): Promise<void> {
   await times(20, () => writeRows(recorder, team));
   await recorder.phase('rows written', writes, () => times(writes, () => writeRows(recorder, team)));
@@ -48,8 +48,8 @@ export async function measureHeld(recorder: Recorder, { seats, heldSeconds }: Li
 }
 
 /**
- * After `measureHeld`.
- * @param team to which `writer` writes, and of which nobody listens yet
+ * Runs after `measureHeld`.
+ * @param team The team that `writer` writes to. It has no subscribers yet.
  */
 export async function measureListening(
   recorder: Recorder,
@@ -86,7 +86,7 @@ export async function measureDeltaBytes(
   const group = new ClientGroup(connection, userOf(team, 0), 'delta');
   await group.pull();
   await writer.push();
-  // A standby shows what was written a moment later.
+  // A standby shows the write a little later.
   for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(20)) {
     let hasOps = false;
     const bytes = await bytesOf(connection, async () => {

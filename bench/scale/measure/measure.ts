@@ -1,7 +1,7 @@
-/** Measures what each operation costs, in phases that each do one thing many times. */
+/** Measures the cost of each operation, in phases that repeat one operation many times. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heartbeatMs } from '../../../src/endpoints/listening/stream-life.js';
-import { heartbeat, pokeEvent } from '../../../src/protocol/poke.js';
+import { keepAliveMs } from '../../../src/endpoints/subscriptions/stream-life.js';
+import { keepAlive, pokeEvent } from '../../../src/protocol/poke.js';
 import { withConnections } from '../../scenario.js';
 import { costsOf, type Design, type Measured } from './costs.js';
 import {
@@ -23,7 +23,7 @@ export interface Counts extends ListeningCounts, RequestCounts {
   readonly quietSeconds: number;
 }
 
-/** @param ofPrimary what was measured while the primary was read, if a standby is to be read now; else the primary is read */
+/** @param ofPrimary The results of reads from the primary, to measure a standby now. Default: reads use the primary. */
 export async function measure(
   counts: Counts,
   progress: (message: string) => void,
@@ -49,7 +49,7 @@ export async function measure(
       const { bytes: unchanged, groupKB } = await measureUnchanged(recorder, open, counts);
       await recorder.phase('quiet', 1, () => sleep(1000 * counts.quietSeconds));
       await measureHeld(recorder, counts);
-      // A server closes connections on which nothing comes.
+      // A server closes idle connections.
       const writer = await writerFor(recorder, open, team, members - 1);
       await measureListening(recorder, writer, team, counts);
       const delta = await measureDeltaBytes(recorder, writer, team, open);
@@ -68,7 +68,7 @@ export async function measure(
           firstRow,
           push,
           poke: chunkOf(pokeEvent),
-          stream: chunkOf(heartbeat) / (heartbeatMs / 1000),
+          stream: chunkOf(keepAlive) / (keepAliveMs / 1000),
         },
         memory: { serverMB, streamKB, groupKB },
       };
@@ -76,7 +76,7 @@ export async function measure(
   );
 }
 
-/** What a text takes as a chunk of a response. */
+/** The size of a text as a chunk of a response. */
 function chunkOf(text: string): number {
   return text.length + text.length.toString(16).length + 4;
 }

@@ -1,11 +1,11 @@
-/** The processor time of the parts of a deployment that all run on one machine. Linux alone tells it. */
+/** Meters the processor time of a deployment's parts, all on one machine. Linux only. */
 import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { type ServerProcess, statOf } from '../../processes.js';
 
 /**
- * The servers that are pulled from, the one that is pushed to, the primary, what in it sends the log to standbys, and all
- * standbys together.
+ * The servers that clients pull from, the server that they push to, the primary, its WAL senders, and all standbys
+ * together.
  */
 export const parts = ['server', 'writer', 'primary', 'sender', 'standby'] as const;
 export type Part = (typeof parts)[number];
@@ -14,14 +14,14 @@ export type Spent = Readonly<Record<Part, number>> & { readonly seconds: number 
 export interface Metered {
   readonly servers: readonly Pick<ServerProcess, 'pid'>[];
   readonly writer: Pick<ServerProcess, 'pid'>;
-  /** The process of each Postgres that starts all others. */
+  /** The postmaster of each Postgres. */
   readonly primary: number;
   readonly standbys: readonly number[];
-  /** Those of the primary's processes that send its log. */
+  /** The primary's WAL sender processes. */
   readonly senders: readonly number[];
 }
 
-/** What each part spends on some work, in milliseconds of processor time. */
+/** The processor time that each part spends on some work, in milliseconds. */
 export async function spentOn(metered: Metered, work: () => Promise<unknown>): Promise<Spent> {
   const before = read(metered);
   const started = performance.now();
@@ -57,7 +57,7 @@ function ownMs(pid: number): number {
   return stat.ownMs;
 }
 
-/** The processor time of each process's children, those that have ended included. */
+/** The processor time of each process's children, including those that have ended. */
 function childrenOf(pids: readonly number[]): Map<number, number> {
   const found = new Map(pids.map((pid) => [pid, statOf(pid)?.endedChildrenMs ?? 0]));
   for (const name of readdirSync('/proc')) {
@@ -72,7 +72,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-/** The process of a Postgres on this machine that starts all others. */
+/** The process ID of the postmaster of a Postgres on this machine. */
 export async function postmasterOf(url: string): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

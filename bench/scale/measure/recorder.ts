@@ -3,12 +3,12 @@ import type { Phase, PhaseName } from './costs.js';
 import type { Stage } from './stage.js';
 
 /**
- * After a write, the next one comes when the look that found it has ended, and so has its rest: with few seats, and with
- * many. Much later, the processor would have slept, and the same work would take it longer.
+ * The pause after a write, with few cohorts and with many. It covers the poll that finds the write and the rest after
+ * that. If it were much longer, the processor would sleep, and the same work would take longer.
  */
 const pauseMs = { few: 20, many: 100 };
 
-/** Runs phases on a stage, and keeps what each has spent. */
+/** Runs phases on a stage, and records the cost of each. */
 export class Recorder {
   readonly stage: Stage;
   readonly phases = new Map<PhaseName, Phase>();
@@ -19,7 +19,7 @@ export class Recorder {
     this.#progress = progress;
   }
 
-  /** @param times how often `work` does the phase's one thing in total */
+  /** @param times The number of repetitions of the phase's operation in `work`. */
   async phase(name: PhaseName, times: number, work: () => Promise<unknown>): Promise<void> {
     const { stage } = this;
     this.#progress(name);
@@ -39,7 +39,7 @@ export class Recorder {
     this.phases.set(name, { name, times, spent, statements });
   }
 
-  /** A phase that does the work so many times, with pauses, and more often with short ones. */
+  /** Runs a phase that repeats the work with pauses, and more often if the pauses are short. */
   async inTurn(
     name: PhaseName,
     pause: keyof typeof pauseMs,
@@ -50,7 +50,7 @@ export class Recorder {
       await work();
       await sleep(pauseMs[pause]);
     };
-    // After a quiet time, a server looks rarely.
+    // A server polls rarely after a quiet time.
     await times(5, one);
     const count = pause === 'few' ? 3 * writes : writes;
     await this.phase(name, count, () => times(count, one));

@@ -1,4 +1,4 @@
-/** What pushes and pulls cost, without anybody who listens. */
+/** Measures what pushes and pulls cost without subscribers. */
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import type { Connection } from '../../client/connection.js';
 import { Pusher } from '../../client/pusher.js';
@@ -11,18 +11,18 @@ import { documentOf, documents, manyDocuments, members, userOf } from './teams.j
 const writers = 8;
 const atOnce = 64;
 
-/** How often each thing is done. */
+/** The number of repetitions of each operation. */
 export interface RequestCounts {
   readonly pushes: number;
   readonly firstPulls: number;
   readonly unchanged: number;
-  /** How many client groups become known. */
+  /** The number of new client groups. */
   readonly groups: number;
 }
 
 export type Open = (url: string) => Promise<Connection>;
 
-/** A client of a team that is not the large one. */
+/** Opens a client of a team other than the large one. */
 export async function writerFor({ stage }: Recorder, open: Open, team: number, i: number): Promise<Pusher> {
   const options = { user: userOf(team, i), id: `writer${i}`, mutator: 'doc.rename', row: documentOf(team, i) };
   return new Pusher(await open(stage.writer.url), options);
@@ -35,7 +35,7 @@ export async function measurePushes(
   { pushes: count, writes }: Pick<RequestCounts, 'pushes'> & Pick<ListeningCounts, 'writes'>,
 ): Promise<number> {
   const all = await Promise.all(Array.from({ length: writers }, (_, i) => writerFor(recorder, open, team, i)));
-  // Code that has hardly run yet is slow.
+  // Code is slow until it has run many times.
   await times(300, (i) => all[i % writers]!.push());
   await recorder.phase('push', count, () =>
     Promise.all(all.map((writer) => times(Math.ceil(count / writers), () => writer.push()))),
@@ -81,14 +81,14 @@ export async function measureUnchanged(
   await recorder.phase('unchanged, together', count, () =>
     Promise.all(lanes.map((lane) => times(Math.ceil(count / atOnce), (i) => lane[i % lane.length]!.pull()))),
   );
-  // Last: a server ends the other connections if this takes long.
+  // Last, because a server closes idle connections if this takes long.
   await recorder.phase('unchanged, one by one', alone, () =>
     times(alone, (i) => lanes[0]![i % lanes[0]!.length]!.pull()),
   );
   return { bytes, groupKB: (1024 * (after.heapMB - before.heapMB)) / known };
 }
 
-/** What a request takes on its connection, both ways together. */
+/** The bytes of a request on its connection, in both directions. */
 export async function bytesOf(connection: Connection, request: () => Promise<unknown>): Promise<Traffic['push']> {
   const before = connection.traffic;
   await request();

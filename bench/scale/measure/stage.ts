@@ -1,4 +1,4 @@
-/** What is measured: a primary, standbys or none, servers that are pulled from, and one that is pushed to. */
+/** A deployment to measure: a primary, optional standbys, servers to pull from, and one server to push to. */
 import pg from 'pg';
 import { startReplication } from '../../../test/support/replication.js';
 import { type ServerProcess, startProcess, startServer } from '../../processes.js';
@@ -10,11 +10,11 @@ import { seedTeams } from './teams.js';
 export interface StageOptions {
   readonly teams: number;
   readonly standbys: number;
-  /** How many servers are pulled from. They share out the standbys. */
+  /** The number of servers that clients pull from. They share the standbys. */
   readonly servers: number;
-  /** How many processes play clients. */
+  /** The number of processes that run clients. */
   readonly loaders: number;
-  /** Whether each user's view has a parameter of its own, or all of a team share one. */
+  /** 'user' if each user's view has its own parameter, 'team' if all users of a team share one. */
   readonly seats: 'user' | 'team';
 }
 
@@ -22,24 +22,24 @@ export interface Stage {
   readonly servers: readonly ServerProcess[];
   readonly writer: ServerProcess;
   readonly loaders: readonly Loader[];
-  /** To the primary. */
+  /** Connections to the primary. */
   readonly pool: pg.Pool;
   readonly settings: Readonly<Record<string, string>>;
   spent(work: () => Promise<unknown>): Promise<Spent>;
-  /** How many statements of the servers' the databases have run so far. */
+  /** The number of statements of the servers that the databases have run so far. */
   statements(): Promise<Statements>;
-  /** Waits until the standbys have what the primary has. */
+  /** Waits until the standbys have replayed what the primary has written. */
   caughtUp(): Promise<void>;
 }
 
 export interface Loader {
-  /** The addresses of loaders differ: one has ports for some 28,000 connections to a server. */
+  /** Each loader has its own address, because one address has ports for only about 28,000 connections to a server. */
   readonly localAddress: string;
   order<Answer>(order: Order): Promise<Answer>;
 }
 
 /**
- * Durable as by default; room for the log, so that no checkpoint falls into one measurement and not into the next.
+ * Durable, as by default. With this much room for WAL, checkpoints do not hit one measurement more than another.
  * Statements are counted.
  */
 export const settings = {
@@ -71,7 +71,7 @@ async function build(options: StageOptions, stops: (() => Promise<unknown>)[]): 
   await pool.query('create extension pg_stat_statements');
   await seedTeams(pool, teams);
   const start = async (env: Record<string, string>) => {
-    const server = await startServer(primaryURL, { application: 'teams', env: { SEATS: seats, ...env } });
+    const server = await startServer(primaryURL, { application: 'teams', env: { COHORTS: seats, ...env } });
     stops.push(() => server.stop());
     return server;
   };
@@ -112,12 +112,12 @@ async function build(options: StageOptions, stops: (() => Promise<unknown>)[]): 
   };
 }
 
-/** Each kind is known by a name in its text. */
+/** A name in the text identifies each kind. */
 async function statementsOf(pool: pg.Pool): Promise<Omit<Statements, 'primaryLooks'>> {
   const { rows } = await pool.query<Omit<Statements, 'primaryLooks'>>(
-    `select coalesce(sum(calls) filter (where query like '%tidemark.started(%'), 0)::float8 as looks,
-       coalesce(sum(calls) filter (where query like '%tidemark_near as materialized%'), 0)::float8 as questions,
-       coalesce(sum(calls) filter (where query like '%tidemark_report as materialized%'), 0)::float8 as deltas
+    `select coalesce(sum(calls) filter (where query like '%tidemark.server_start(%'), 0)::float8 as looks,
+       coalesce(sum(calls) filter (where query like '%tidemark_candidates as materialized%'), 0)::float8 as questions,
+       coalesce(sum(calls) filter (where query like '%tidemark_observation as materialized%'), 0)::float8 as deltas
      from pg_stat_statements`,
   );
   return rows[0]!;

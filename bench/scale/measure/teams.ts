@@ -1,18 +1,18 @@
 /** The data of the application `teams`. */
 import type pg from 'pg';
 
-/** How many members a team has: as many see each of its documents. */
+/** The number of members of a team. All of them see each of its documents. */
 export const members = 40;
 export const documents = 20;
-/** Of the one large team, whose only member makes large first pulls. */
+/** The documents of the large team, whose only member makes large first pulls. */
 export const manyDocuments = 2_000;
 
 export const userOf = (team: number, member: number): string => `t${team}.u${member}`;
 
-/** A document of a team, by its number from 0. */
+/** The ID of a team's document, by its number from 0. */
 export const documentOf = (team: number, n = 0): number => team * documents + (n % documents);
 
-/** Team 0 is the large one; its documents have IDs of their own. */
+/** Team 0 is the large one. Its documents have their own IDs. */
 export async function seedTeams(pool: pg.Pool, teams: number): Promise<void> {
   await pool.query(`
     create table member (team_id integer, user_id text, primary key (user_id, team_id));

@@ -1,4 +1,4 @@
-/** What happens when, in a time that passes only from one event to the next. A heap by time. */
+/** Events in simulated time, which advances from one event to the next. A heap ordered by time. */
 export class Agenda {
   readonly #events: { readonly at: number; readonly work: () => void }[] = [];
   now = 0;
@@ -16,7 +16,7 @@ export class Agenda {
     }
   }
 
-  /** Lets everything happen up to this time. */
+  /** Runs all events up to this time. */
   runUntil(end: number): void {
     while (this.#events.length > 0 && this.#events[0]!.at <= end) {
       const { at, work } = this.#takeFirst();

@@ -1,27 +1,27 @@
-/** What a workload takes: processor time, processes, memory, network. Pure. */
+/** Calculates what a workload needs: processor time, processes, memory, network. Pure. */
 import { type Cpu, sumOf } from '../measure/costs.js';
 import { type Asking, type Load, loadOf, type Rates } from './rates.js';
 import { type Assumptions, type Deployment, durationsOf, type Figures, readingOf, type Workload } from './workload.js';
 
 export interface Plan extends Deployment {
-  /** Cores: of all servers together, of the primary, and of each standby. */
+  /** Cores of all servers together, of the primary, and of each standby. */
   readonly serverCores: number;
   readonly primaryCores: number;
   readonly standbyCores: number;
-  /** Of each server. */
+  /** On each server. */
   readonly streams: number;
   readonly memoryMB: number;
   readonly asking: Asking;
   readonly rates: Rates;
-  /** Between clients and servers, in megabits a second. */
+  /** Between clients and servers, in megabits per second. */
   readonly megabits: number;
-  /** Whether the primary's share stays within what is assumed. */
+  /** True if the primary's share stays within the assumptions. */
   readonly fits: boolean;
-  /** Whether everything does, and clients are told of no more than what concerns them. */
+  /** True if everything stays within the assumptions, and clients are poked only about changes that affect them. */
   readonly suffices: boolean;
 }
 
-/** What all servers, the primary and each standby spend in a second, in microseconds. */
+/** The processor time per second of all servers, of the primary and of each standby, in microseconds. */
 export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figures: Figures): Cpu {
   const { costs } = readingOf(deployment, figures);
   const { servers, standbys } = deployment;
@@ -49,13 +49,13 @@ export function cpuOf(work: Workload, rates: Rates, deployment: Deployment, figu
   };
 }
 
-/** The part of it that goes into asking whom writes concern, of all standbys together. */
+/** The part that queries for affected cohorts take, on all standbys together. */
 export function askingOf({ seats, pairs }: Rates, deployment: Deployment, figures: Figures): Cpu {
   const { costs } = readingOf(deployment, figures);
   return sumOf([seats, costs.seat], [pairs, costs.pair]);
 }
 
-/** What a deployment does under a workload. */
+/** Predicts the load of a deployment under a workload. */
 export function predict(work: Workload, deployment: Deployment, figures: Figures, assumed: Assumptions): Plan {
   const load = loadOf(work, deployment, durationsOf(deployment, figures, assumed), assumed);
   const cpu = cpuOf(work, load.rates, deployment, figures);
@@ -96,8 +96,8 @@ function megabitsOf({ clients, firstRows }: Workload, { rates }: Load, { traffic
 const most = 10_000;
 
 /**
- * The fewest servers, and with them the fewest standbys, that stay within what is assumed. More servers also mean fewer
- * seats on each, so that it can ask whom a write concerns.
+ * Plans the fewest servers, and with these the fewest standbys, that stay within the assumptions. More servers also
+ * mean fewer cohorts on each, so that it can query which of them a write affects.
  */
 export function planFor(work: Workload, figures: Figures, assumed: Assumptions): Plan {
   const of = (deployment: Deployment) => predict(work, deployment, figures, assumed);
@@ -114,7 +114,7 @@ export function planFor(work: Workload, figures: Figures, assumed: Assumptions):
   return fewest(standbysFor, serversSuffice);
 }
 
-/** The plan for the least number for which it is enough, which it is for all that are greater; or for the most. */
+/** Returns the plan for the smallest number that suffices, as all greater ones do; else for the maximum. */
 function fewest(planOf: (count: number) => Plan, isEnough: (plan: Plan) => boolean): Plan {
   let low = 1;
   let high = 1;

@@ -1,36 +1,37 @@
-/** How often what happens, by formulas. Pure. `simulation.ts` lets it happen instead. */
-import { pauseAfter } from '../../../src/pokes/look-times.js';
+/** Calculates the rates of operations by formulas. Pure. `simulation.ts` simulates them instead. */
+
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
-import { patienceMs } from '../../../src/pokes/postponed.js';
-import { paceMs } from '../../../src/sources/paced-looks.js';
+import { pauseAfter } from '../../../src/pokes/poll-schedule.js';
+import { maxWaitMs } from '../../../src/pokes/postponed-views.js';
+import { minIntervalMs } from '../../../src/replicas/throttled-poller.js';
 import type { Assumptions, Deployment, Durations, Workload } from './workload.js';
 
-/** How the servers find out whom a write concerns. */
+/** How servers find the clients that a write affects. */
 export type Asking =
-  /** In the look that finds it. */
+  /** In the poll that finds the write. */
   | 'at once'
-  /** Beside the looks, some seconds later at most. */
+  /** In the background, at most a few seconds later. */
   | 'later'
-  /** Not at all: there are too many seats and changes, so everybody is poked. */
+  /** Not at all. There are too many cohorts and changes, so all clients are poked. */
   | 'not';
 
-/** What happens in a second, on all servers together. */
+/** Operations per second on all servers together. */
 export interface Rates {
   readonly pushes: number;
-  /** Looks of the tails that find nothing, and those that find something. */
+  /** Polls of the poke notifiers that find nothing, and polls that find changes. */
   readonly looksInVain: number;
   readonly news: number;
-  /** Seats that are asked about, and rows that are asked about for a seat. */
+  /** Cohorts in queries for affected cohorts, and pairs of a changed row and a cohort. */
   readonly seats: number;
   readonly pairs: number;
   readonly pokes: number;
-  /** Pulls of what was poked about, and the statements that they share. */
+  /** Pulls after pokes, and the statements that they share. */
   readonly pulls: number;
   readonly statements: number;
-  /** Pulls in vain, and the looks that they share. */
+  /** Pulls that find no change, and the polls that they share. */
   readonly unchanged: number;
   readonly looks: number;
-  /** With standbys: looks at the primary, which all pulls share, and those of them that find something. */
+  /** With standbys: polls of the primary, which all pulls share, and those of them that find changes. */
   readonly primaryLooks: number;
   readonly primaryNews: number;
   readonly opens: number;
@@ -46,19 +47,19 @@ export interface Load {
 }
 
 /**
- * The mean size of batches, when one is served after the other and each takes all who have come while the last one was
- * served; whoever comes when none is being served is served at once.
- * @param arrivals how many come while one batch is served, on average
+ * The mean size of batches that run one after the other. Each batch takes all requests that arrived during the previous
+ * one. A request that arrives while no batch runs starts one immediately.
+ * @param arrivals The mean number of arrivals during one batch.
  */
 export function batchOf(arrivals: number): number {
   return arrivals + Math.exp(-arrivals);
 }
 
-/** After a look that finds something, a server rests for twice as long as it took. */
+/** After a poll that finds changes, a server rests for twice as long as the poll took. */
 const rest = 3;
-/** The longest pause between two looks, in milliseconds. */
+/** The longest pause between two polls, in milliseconds. */
 const longestPauseMs = 200;
-/** After a question beside the looks, in milliseconds. */
+/** The longest rest after a background query for affected cohorts, in milliseconds. */
 export const longestRestMs = 1_000;
 
 export function loadOf(work: Workload, deployment: Deployment, took: Durations, assumed: Assumptions): Load {
@@ -71,7 +72,7 @@ export function loadOf(work: Workload, deployment: Deployment, took: Durations, 
   const looks = looksOf(writes / 1000, seats, took);
   const pokesEach = looks.tellings * tellsOne(looks, writes / 1000, audience / clients);
   const pokes = 1000 * pokesEach * clients;
-  // A client that has been poked and has not yet pulled does so once, however often it is poked.
+  // A client that has been poked and has not yet pulled pulls once, regardless of further pokes.
   const pulls = pokes / (1 + pokesEach * (assumed.spreadMs / 2));
   const unchanged = (opensPerHour / 3600) * clients;
   const firstPulls = (firstPullsPerDay / 86_400) * clients;
@@ -98,33 +99,34 @@ export function loadOf(work: Workload, deployment: Deployment, took: Durations, 
   };
 }
 
-/** How probable it is that a client is told when some are. @param share of all clients that see a write */
+/** The probability that a client is among those poked. @param share The share of all clients that see a write. */
 function tellsOne({ asking, tellings }: LooksOfOne, writes: number, share: number): number {
   return asking === 'not' ? 1 : 1 - (1 - share) ** (writes / (tellings || 1));
 }
 
 interface LooksOfOne {
   readonly asking: Asking;
-  /** Each in a millisecond: looks in vain, looks that find something, questions, and moments when clients are told. */
+  /** Per millisecond: empty polls, polls that find changes, queries for affected cohorts, and pokes of clients. */
   readonly inVain: number;
   readonly news: number;
   readonly questions: number;
   readonly tellings: number;
 }
 
-/** @param writes in a millisecond */
+/** @param writes per millisecond */
 function looksOf(writes: number, seats: number, took: Durations): LooksOfOne {
   const inLook = looking(writes, took.news + took.seat * seats, took.pair * seats, took.look);
-  if (seats * inLook.batch <= quick.ever)
+  if (seats * inLook.batch <= quick.anyVersion) {
     return { asking: 'at once', ...inLook, questions: inLook.news, tellings: inLook.news };
+  }
   const bare = looking(writes, took.news, 0, took.look);
   const cycle = cycleOf(writes, took.news + took.seat * seats, took.pair * seats);
-  const isTooMuch = cycle.ms > patienceMs + longestRestMs || seats * writes * cycle.ms > thorough.ever;
+  const isTooMuch = cycle.ms > maxWaitMs + longestRestMs || seats * writes * cycle.ms > thorough.anyVersion;
   if (isTooMuch) return { asking: 'not', ...bare, questions: 0, tellings: 1 / Math.max(1 / bare.news, took.news) };
   return { asking: 'later', ...bare, questions: 1 / cycle.ms, tellings: 1 / cycle.ms };
 }
 
-/** Looks that take `fixed`, and `each` for every change that they find. */
+/** The rate of polls that take `fixed`, and `each` for every change that they find. */
 function looking(writes: number, fixed: number, each: number, lookMs: number) {
   if (writes === 0) return { batch: 1, news: 0, inVain: 1 / Math.max(longestPauseMs, lookMs) };
   let batch = 1;
@@ -135,7 +137,7 @@ function looking(writes: number, fixed: number, each: number, lookMs: number) {
   return { batch, news, inVain: news * isQuietAfter * looksWhileWaiting(writes, busyMs, lookMs) };
 }
 
-/** How often a server looks in vain after a rest in which nothing was new, until the next change. */
+/** The number of empty polls between a rest without changes and the next change. */
 function looksWhileWaiting(writes: number, from: number, lookMs: number): number {
   let looks = 0;
   for (let t = from; writes * (t - from) < 12 && looks < 1e6; t += Math.max(pauseAfter(t, longestPauseMs), lookMs)) {
@@ -144,7 +146,7 @@ function looksWhileWaiting(writes: number, from: number, lookMs: number): number
   return looks;
 }
 
-/** How long it takes until a question that is asked beside the looks is asked again. */
+/** The time between two background queries for affected cohorts. */
 function cycleOf(writes: number, fixed: number, each: number): { readonly ms: number } {
   let ms = fixed;
   for (let i = 0; i < 200 && ms < 1e6; i++) {
@@ -155,9 +157,9 @@ function cycleOf(writes: number, fixed: number, each: number): { readonly ms: nu
 }
 
 /**
- * Looks at the primary, each for all pulls that have come since the last one, which began a fixed time before.
- * @param poked pulls after pokes, in a second: as many at a time as a server has clients that see a write
- * @param others pulls that come at any time
+ * The rates of polls of the primary. Each serves all pulls since the previous one, which began a fixed time earlier.
+ * @param poked Pulls per second after pokes. As many arrive together as a server has clients that see a write.
+ * @param others Pulls per second that arrive at any time.
  */
 function primaryLooksOf(
   work: Workload,
@@ -167,22 +169,22 @@ function primaryLooksOf(
 ): Pick<Rates, 'primaryLooks' | 'primaryNews'> {
   if (standbys === 0 || poked + others === 0) return { primaryLooks: 0, primaryNews: 0 };
   const together = othersOf(work, servers);
-  const looksEach = 1 + together / batchOf((paceMs * together) / Math.max(spreadMs, paceMs));
+  const looksEach = 1 + together / batchOf((minIntervalMs * together) / Math.max(spreadMs, minIntervalMs));
   const asked = (poked / (1 + together)) * looksEach + others;
-  // Bursts that overlap share all their looks: a server looks in the share of time in which one is under way.
-  const primaryLooks = (1000 / paceMs) * servers * (1 - Math.exp((-paceMs * asked) / servers / 1000));
-  // Each shows whatever has been written since the one before.
+  // Overlapping bursts share all their polls, so a server polls for the share of time in which a burst is under way.
+  const primaryLooks = (1000 / minIntervalMs) * servers * (1 - Math.exp((-minIntervalMs * asked) / servers / 1000));
+  // Each finds what was written since the previous one.
   return { primaryLooks, primaryNews: primaryLooks * (1 - Math.exp((-work.writes * servers) / primaryLooks)) };
 }
 
-/** How many clients of the same server see a write that one of them sees. */
+/** The number of other clients on a server that see a write that one of its clients sees. */
 function othersOf({ audience, isRouted }: Workload, servers: number): number {
   return (audience - 1) / (isRouted ? 1 : servers);
 }
 
 /**
- * Those who are poked about one write share a statement if they ask while the last one runs, and if they have seen the
- * same before: nothing was written between their last pulls.
+ * Clients poked about one write share a statement if they pull while the previous one runs, and if their cookies are
+ * equal: nothing was written between their previous pulls.
  */
 function statementsEach(work: Workload, servers: number, took: Durations, { spreadMs }: Assumptions): number {
   const others = othersOf(work, servers);

@@ -1,6 +1,6 @@
 import type { Agenda } from './agenda.js';
 
-/** Those who ask while others are being answered are answered together afterwards. */
+/** Requests that arrive while others are being answered are answered together afterwards. */
 export class Sharing<Asker> {
   readonly #agenda: Agenda;
   readonly #ms: number;
@@ -8,7 +8,7 @@ export class Sharing<Asker> {
   #waiting: Asker[] = [];
   #isRunning = false;
 
-  /** @param begin answers when called; what it returns is called when they have the answer */
+  /** @param begin Starts an answer. The function that it returns is called when the requests have their answer. */
   constructor(agenda: Agenda, ms: number, begin: (askers: readonly Asker[]) => () => void) {
     this.#agenda = agenda;
     this.#ms = ms;

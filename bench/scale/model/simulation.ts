@@ -1,10 +1,11 @@
 /**
- * Lets happen, by chance, what `rates.ts` has formulas for: writes come, servers look, ask and poke, clients pull, and
- * pulls share statements by the rules of the server. Processors are never short here; nor are they in the formulas.
+ * Simulates at random what `rates.ts` calculates by formulas: writes arrive, servers poll, query and poke, clients
+ * pull, and pulls share statements by the server's rules. Processors are never short here, nor in the formulas.
  */
-import { LookTimes } from '../../../src/pokes/look-times.js';
+
 import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
-import { paceMs } from '../../../src/sources/paced-looks.js';
+import { PollSchedule } from '../../../src/pokes/poll-schedule.js';
+import { minIntervalMs } from '../../../src/replicas/throttled-poller.js';
 import type { Random } from '../../../test/stress/oracle/random.js';
 import { Agenda } from './agenda.js';
 import { longestRestMs, type Rates } from './rates.js';
@@ -22,7 +23,7 @@ export interface SimulationOptions {
 
 type Counts = { -readonly [Kind in keyof Rates]: number };
 
-/** What happens on all servers in a second, on average. First pulls are left out: nothing depends on them. */
+/** Returns the mean rates per second on all servers. It leaves out first pulls because nothing depends on them. */
 export function simulate({ work, deployment, took, assumed, seconds, random }: SimulationOptions): Rates {
   const agenda = new Agenda();
   const counts = emptyCounts();
@@ -56,7 +57,7 @@ export function simulate({ work, deployment, took, assumed, seconds, random }: S
   return Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, count / seconds])) as unknown as Rates;
 }
 
-/** Does it again and again, at random times. */
+/** Repeats the work at random times. */
 function every(agenda: Agenda, random: Random, perMs: number, work: () => void): void {
   if (perMs === 0) return;
   const next = () =>
@@ -70,7 +71,7 @@ function every(agenda: Agenda, random: Random, perMs: number, work: () => void):
 interface Shared {
   readonly agenda: Agenda;
   readonly counts: Counts;
-  /** The team that each write concerns. */
+  /** The team that each write affects. */
   readonly log: readonly number[];
   readonly took: Durations;
   readonly random: Random;
@@ -78,7 +79,7 @@ interface Shared {
   readonly readsStandby: boolean;
 }
 
-/** How much of the log a client has seen, and what it does. */
+/** The part of the log that a client has seen, and the client's state. */
 interface Client {
   seen: number;
   isPoked: boolean;
@@ -89,15 +90,15 @@ class Server {
   readonly #shared: Shared;
   readonly #isByUser: boolean;
   readonly #teams = new Map<number, Client[]>();
-  readonly #times = new LookTimes(() => 200);
+  readonly #times = new PollSchedule(() => 200);
   #clients = 0;
   #base = 0;
-  /** Where the changes begin that are asked about beside the looks, and whether that happens now. */
+  /** The log position of the first change whose query was postponed, and if such a query is running. */
   #debt: number | undefined;
   #isSettling = false;
   readonly #deltas: Sharing<Client>;
   readonly #looks: Sharing<undefined>;
-  /** When it looked at the primary last, or will, and how much of the log it saw. */
+  /** The time of the previous or next poll of the primary, and the end of the log that it saw. */
   #primaryLookAt = Number.NEGATIVE_INFINITY;
   #primarySeen = 0;
 
@@ -132,7 +133,7 @@ class Server {
     const rows = log.length - from;
     this.#base = log.length;
     const pairs = this.#seats * rows;
-    const isLater = rows > 0 && (this.#debt !== undefined || this.#isSettling || pairs > quick.ever);
+    const isLater = rows > 0 && (this.#debt !== undefined || this.#isSettling || pairs > quick.anyVersion);
     const isAsked = rows > 0 && !isLater;
     if (rows > 0) counts.news++;
     else counts.looksInVain++;
@@ -140,7 +141,7 @@ class Server {
     const changes = log.slice(from);
     agenda.after(ms, () => {
       if (isAsked) this.#tell(changes);
-      else if (pairs > thorough.ever) this.#tell('all');
+      else if (pairs > thorough.anyVersion) this.#tell('all');
       else if (isLater) this.#postpone(from);
       this.#times.succeed(agenda.now, rows > 0);
       agenda.at(Math.max(agenda.now, this.#times.due()), () => this.look());
@@ -151,7 +152,7 @@ class Server {
     return this.#isByUser ? this.#clients : this.#teams.size;
   }
 
-  /** @returns how long it takes to ask all seats about so many rows */
+  /** @returns the time that a query for affected cohorts takes for this many rows */
   #ask(rows: number): number {
     const { counts, took } = this.#shared;
     counts.seats += this.#seats;
@@ -164,7 +165,7 @@ class Server {
     for (const team of teams) for (const client of this.#teams.get(team) ?? []) this.#poke(client);
   }
 
-  /** @param from where in the log the changes begin that have yet to be asked about */
+  /** @param from The log position of the first change to postpone. */
   #postpone(from: number): void {
     this.#debt ??= from;
     if (!this.#isSettling) this.#settle();
@@ -176,7 +177,7 @@ class Server {
     if (!this.#isSettling) return;
     const changes = log.slice(this.#debt);
     this.#debt = undefined;
-    const isTooMuch = this.#seats * changes.length > thorough.ever;
+    const isTooMuch = this.#seats * changes.length > thorough.anyVersion;
     const ms = took.news + (isTooMuch ? 0 : this.#ask(changes.length));
     agenda.after(ms, () => this.#tell(isTooMuch ? 'all' : changes));
     agenda.after(ms + Math.min(2 * ms, longestRestMs), () => this.#settle());
@@ -199,11 +200,11 @@ class Server {
     });
   }
 
-  /** With standbys. Pulls do not wait for it here. */
+  /** With standbys. Here, pulls do not wait for it. */
   #lookAtPrimary(): void {
     const { agenda, counts, log, readsStandby } = this.#shared;
     if (!readsStandby || this.#primaryLookAt > agenda.now) return;
-    this.#primaryLookAt = Math.max(agenda.now, this.#primaryLookAt + paceMs);
+    this.#primaryLookAt = Math.max(agenda.now, this.#primaryLookAt + minIntervalMs);
     agenda.at(this.#primaryLookAt, () => {
       counts.primaryLooks++;
       if (this.#primarySeen < log.length) counts.primaryNews++;
@@ -211,7 +212,7 @@ class Server {
     });
   }
 
-  /** One statement for all who have seen the same. */
+  /** One statement serves all clients that have seen the same log. */
   #answer(clients: readonly Client[]): () => void {
     const { counts, log } = this.#shared;
     const seen = log.length;

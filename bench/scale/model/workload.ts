@@ -1,44 +1,44 @@
-/** What is asked of a deployment, what it is made of, and what is taken for granted. */
+/** Workloads, deployments and assumptions. */
 import type { Costs, Memory, Traffic } from '../measure/costs.js';
 
 export interface Workload {
   /** Clients that are online. Each holds a stream of pokes open. */
   readonly clients: number;
-  /** Mutations a second, each in a push of its own, each of one row. */
+  /** Mutations per second, each of one row and in its own push. */
   readonly writes: number;
-  /** How many clients online see each write: all clients are in teams of so many. */
+  /** The number of online clients that see each write, which is the size of every team. */
   readonly audience: number;
-  /** Whether each user's views have parameters of their own, or all of a team share them. */
+  /** 'user' if each user's views have their own parameters, 'team' if all users of a team share them. */
   readonly seats: 'user' | 'team';
-  /** Whether all of a team come to the same server, as behind a proxy that goes by the tenant; else they go anywhere. */
+  /** True if all clients of a team connect to the same server, as behind a proxy that routes by tenant. */
   readonly isRouted: boolean;
-  /** How often each client opens its stream in an hour, and pulls, mostly in vain. */
+  /** The number of times per hour that each client opens its stream and pulls, mostly without changes. */
   readonly opensPerHour: number;
-  /** How often each client pulls for the first time in a day, and so many rows. */
+  /** The number of first pulls per day of each client, and the rows of each. */
   readonly firstPullsPerDay: number;
   readonly firstRows: number;
 }
 
 export interface Deployment {
-  /** Processes of Node. */
+  /** Node processes. */
   readonly servers: number;
-  /** With none, the primary is read. */
+  /** Without standbys, the primary serves reads. */
   readonly standbys: number;
 }
 
 export interface Assumptions {
-  /** How much of a core a server's process should take at most, and how much of all its cores a database. */
+  /** The maximum share of a core for a server's process, and of all its cores for a database. */
   readonly utilization: number;
   readonly databaseCores: number;
-  /** Streams that a server keeps open at most. */
+  /** The maximum number of streams on a server. */
   readonly streamsPerServer: number;
-  /** Those who are poked at once pull within so many milliseconds, since their networks differ. */
+  /** Clients poked at the same time pull within this many milliseconds, because their networks differ. */
   readonly spreadMs: number;
   /** From a server to its database and back. */
   readonly roundTripMs: number;
 }
 
-/** What was measured: with the primary being read, and with a standby. */
+/** The measurements: with reads from the primary, and with reads from a standby. */
 export interface Figures {
   readonly primary: Costs;
   readonly standby: Costs;
@@ -63,24 +63,24 @@ export const assumptions: Assumptions = {
   roundTripMs: 0.5,
 };
 
-/** What is read from: its part of the processor time, and what it costs. */
+/** The part of the processor time that serves reads, and the costs of reading there. */
 export function readingOf({ standbys }: Deployment, figures: Figures): { part: 'primary' | 'standby'; costs: Costs } {
   const part = standbys > 0 ? 'standby' : 'primary';
   return { part, costs: figures[part] };
 }
 
-/** How long statements take, in milliseconds: their processor time on both sides, and the way. */
+/** The durations of statements in milliseconds: processor time on both sides, and the round trips. */
 export interface Durations {
-  /** A look at a log with nothing new. */
+  /** A poll that finds no change. */
   readonly look: number;
-  /** A look that finds something, the part that does not depend on what it asks. */
+  /** A poll that finds changes, without its queries for affected cohorts. */
   readonly news: number;
   readonly seat: number;
   readonly pair: number;
   readonly delta: number;
 }
 
-/** A look that finds something also begins a transaction, reads the log, asks and ends. */
+/** A poll that finds changes also begins a transaction, reads the log, runs its query and ends the transaction. */
 const newsRoundTrips = 5;
 
 export function durationsOf(deployment: Deployment, figures: Figures, { roundTripMs }: Assumptions): Durations {

@@ -1,4 +1,4 @@
-/** What is kept of a run, as JSON. */
+/** The record of a run, kept as JSON. */
 import type { Run } from '../../report/run-record.js';
 import type { Held } from '../held.js';
 import type { Measured } from '../measure/costs.js';
@@ -7,7 +7,7 @@ import type { Assumptions, Figures } from '../model/workload.js';
 export interface ScaleRecord extends Run {
   readonly isQuick: boolean;
   readonly assumptions: Assumptions;
-  /** With the primary being read, and with a standby. */
+  /** With reads from the primary, and with reads from a standby. */
   readonly primary: Measured;
   readonly standby: Measured;
   readonly held: readonly Held[];

@@ -1,4 +1,4 @@
-/** The tables of the page, each from the record alone. */
+/** Makes the tables of the page, each from the record alone. */
 import { digits } from '../../report/cells.js';
 import { short } from '../../scenario.js';
 import { counted, type Held } from '../held.js';
@@ -15,25 +15,25 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
 
 const operations: readonly (readonly [name: keyof Costs, what: string])[] = [
   ['push', 'A push of one mutation'],
-  ['sending', 'Sending its log to a standby'],
-  ['unchanged', 'A pull to which nothing has happened, without its look'],
-  ['look', 'A look at a log in which nothing is new; pulls share it'],
-  ['primaryLook', 'A look at the primary before a standby is read, in vain; pulls share it'],
-  ['primaryNews', 'The same, if something is new'],
+  ['sending', 'Sending its WAL to a standby'],
+  ['unchanged', 'A pull that finds no changes, without its poll'],
+  ['look', 'A poll that finds no changes; pulls share it'],
+  ['primaryLook', 'A poll of the primary before a read from a standby, finding no changes; pulls share it'],
+  ['primaryNews', 'The same, finding changes'],
   ['delta', 'A pull of one changed row, without its statement'],
   ['statement', 'The statement of such a pull; pulls share it'],
   ['firstPull', 'A first pull, without its rows'],
   ['firstRow', 'Each row of a first pull'],
   ['open', 'Opening a stream'],
-  ['stream', 'Holding a stream open, a second'],
-  ['news', 'A look for pokes that finds a change'],
-  ['seat', 'Asking whom it concerns, each seat'],
-  ['pair', 'The same, each seat and changed row'],
+  ['stream', 'Keeping a stream open, per second'],
+  ['news', 'A poll for pokes that finds a change'],
+  ['seat', 'Finding the affected cohorts, per cohort'],
+  ['pair', 'The same, per cohort and changed row'],
   ['poke', 'A poke'],
-  ['upkeep', 'A server that does nothing, a second'],
+  ['upkeep', 'An idle server, per second'],
 ];
 
-/** Microseconds, as many digits as they deserve. */
+/** Microseconds, with a sensible number of digits. */
 export const us = (value: number): string => (value === 0 ? '0' : value < 0.1 ? value.toFixed(3) : digits(value));
 
 export function costsTable(primary: Measured, standby: Measured): string {
@@ -41,7 +41,7 @@ export function costsTable(primary: Measured, standby: Measured): string {
     const [own, other] = [primary.costs[name], standby.costs[name]];
     return [what, us(own.server), us(own.primary), us(other.server), us(other.primary), us(other.standby)];
   });
-  const head = ['µs of processor time', 'server', 'primary', 'server, reading a standby', 'primary', 'standby'];
+  const head = ['µs of CPU time', 'server', 'primary', 'server, reading from a standby', 'primary', 'standby'];
   return tableOf(head, rows);
 }
 
@@ -51,30 +51,30 @@ export function sizesTable({ memory, traffic }: Measured): string {
     [
       ['Memory of a server without clients', `${digits(memory.serverMB)} MB`],
       ['Memory of a stream', `${digits(memory.streamKB)} kB`],
-      ['Memory of a client group that is known', `${digits(memory.groupKB)} kB`],
-      ['Bytes of a push, with its answer', digits(traffic.push)],
-      ['Bytes of a pull to which nothing has happened', digits(traffic.unchanged)],
+      ['Memory of a remembered client group', `${digits(memory.groupKB)} kB`],
+      ['Bytes of a push, with its response', digits(traffic.push)],
+      ['Bytes of a pull that finds no changes', digits(traffic.unchanged)],
       ['Bytes of a pull of one changed row', digits(traffic.delta)],
       ['Bytes of a row of a first pull', digits(traffic.firstRow)],
       ['Bytes of a poke', digits(traffic.poke)],
-      ['Bytes of a stream, in a minute', digits(60 * traffic.stream)],
+      ['Bytes of a stream, per minute', digits(60 * traffic.stream)],
     ],
   );
 }
 
-/** How much more or less than what it is held against. */
+/** The difference from the reference value, relative to it. */
 const error = (value: number, against: number): string =>
   against === 0
     ? ''
     : ` (${value >= against ? '+' : '−'}${Math.abs((100 * (value - against)) / against).toFixed(0)} %)`;
 
-/** The primary's processor time for each pull, with all else that it does but for the pushes, in microseconds. */
+/** The primary's processor time for each pull in microseconds, with everything else it does except pushes. */
 function primaryEach({ standbys, measured: { cpu, rates } }: Held, { primary, standby }: Figures): number {
   const push = primary.push.primary + standbys * standby.sending.primary;
   return (cpu.primary - rates.pushes * push) / rates.pulls;
 }
 
-/** What standbys spare the primary: two runs with as many streams and servers, with standbys and without. */
+/** Shows what standbys save the primary: runs of equal size, with standbys and without. */
 export function sparedTable(held: readonly Held[], figures: Figures): string {
   const pairs = held.flatMap((without) =>
     held
@@ -99,7 +99,7 @@ export function sparedTable(held: readonly Held[], figures: Figures): string {
     ];
   });
   return tableOf(
-    ['streams, standbys', 'pulls a second', 'primary for each pull, without standbys', 'with them', ''],
+    ['streams, standbys', 'pulls per second', 'primary per pull, without standbys', 'with standbys', ''],
     rows,
   );
 }
@@ -109,7 +109,7 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
     const [real, model, simulation] = [measured.cpu[part], predicted.cpu[part], simulated.cpu[part]];
     const percent = (value: number) => `${(value / 1e4).toFixed(1)} %`;
     return [
-      `${what}, of a core`,
+      `${what}, share of a core`,
       percent(real),
       percent(model) + error(model, real),
       percent(simulation) + error(simulation, real),
@@ -119,14 +119,14 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
     pushes: 'Pushes',
     pokes: 'Pokes',
     pulls: 'Pulls',
-    news: 'Looks that find something',
+    news: 'Polls that find changes',
     statements: 'Statements for these pulls',
-    primaryLooks: 'Looks at the primary for them',
+    primaryLooks: 'Polls of the primary for these pulls',
   };
   const rates = counted.map((kind) => {
     const [real, model, simulation] = [measured.rates[kind], predicted.rates[kind], simulated.rates[kind]];
     return [
-      `${words[kind]}, a second`,
+      `${words[kind]} per second`,
       digits(real),
       digits(model) + error(model, real),
       digits(simulation) + error(simulation, real),
@@ -137,25 +137,25 @@ export function heldTable({ measured, predicted, simulated }: Held): string {
 }
 
 const sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000];
-/** Writes a second, of each client. */
+/** Writes per second of each client. */
 export const perClient = 1 / 200;
 
 const waysOfAsking: Record<Asking, string> = {
-  'at once': 'at once',
+  'at once': 'immediate',
   later: 'some seconds late',
-  not: 'no: all are poked',
+  not: 'to all clients',
 };
 
 const cores = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1));
 
 const planHead = [
   'servers',
-  'cores of all',
+  'total cores',
   'standbys',
-  'each at',
+  'each standby at',
   'primary at',
   'pokes',
-  'memory of each server',
+  'memory per server',
   'network',
 ];
 
@@ -179,16 +179,16 @@ export function plansTable(works: readonly Workload[], figures: Figures, assumed
     `${short(work.clients)}, ${work.writes.toLocaleString('en-US')}`,
     ...planCells(planFor(work, figures, assumed), assumed),
   ]);
-  return tableOf(['clients online, writes a second', ...planHead], rows);
+  return tableOf(['clients online, writes per second', ...planHead], rows);
 }
 
-/** How teams see their data, and where they go. */
+/** How teams share parameters, and whether a proxy routes them to one server. */
 export type Kind = Pick<Workload, 'seats' | 'isRouted'>;
 
 export const growing = (kind: Kind): Workload[] =>
   sizes.map((clients) => ({ ...usual, ...kind, clients, writes: clients * perClient }));
 
-/** The same clients in so many clusters, each with its share of them and of their writes. */
+/** The same clients in this many clusters, each with its share of the clients and of their writes. */
 export function clustersTable(clients: number, kind: Kind, figures: Figures, assumed: Assumptions): string {
   const rows = [1, 2, 5, 10, 20, 50].map((clusters) => {
     const work = { ...usual, ...kind, clients: clients / clusters, writes: (clients * perClient) / clusters };
@@ -200,5 +200,5 @@ export function clustersTable(clients: number, kind: Kind, figures: Figures, ass
       ...all.map((used) => (plan.suffices ? cores(clusters * used) : '')),
     ];
   });
-  return tableOf(['clusters', ...planHead.slice(0, 6), 'cores of all their servers', 'of all their databases'], rows);
+  return tableOf(['clusters', ...planHead.slice(0, 6), 'cores of all servers', 'cores of all databases'], rows);
 }

@@ -32,7 +32,7 @@ async function measure(
   connection: Connection,
   project: Project,
 ): Promise<Result[]> {
-  /** Both pulls come directly after a change of as many rows, which are as much work to read for either. */
+  /** Both pulls directly follow a change of equally many rows, so both have the same new rows to read. */
   const change = async (rows: number) => {
     await pool.query('vacuum analyze issue');
     await pool.query(
@@ -64,7 +64,7 @@ async function measure(
       const [value, limit] = [median(samples[nameOf(view, rows)]!), median(samples[`${nameOf(view, rows)}, again`]!)];
       const name = `everyday, ${view}, ${short(project.size)}, ${short(Math.min(rows, project.size))} rows changed`;
       const limitName = 'fetching all rows again';
-      // Of fewer, a delta may take longer here, since it spares the network and the client the other rows.
+      // With fewer rows, a delta may take longer here, because it saves sending the other rows to the client.
       const goals = rows >= project.size && { goals: [ratioAtMost(1.5)] };
       return { name, value, unit: 'ms', limit, limitName, ratio: value / limit, ...goals };
     }),

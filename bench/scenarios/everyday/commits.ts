@@ -1,4 +1,4 @@
-/** From a commit outside the server to the rows in a client that was poked, for single writes after a pause. */
+/** Measures the time from a commit outside the server to the rows in a poked client, for writes after a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost } from '../../goal.js';
 import { startProcess, startServer } from '../../processes.js';

@@ -1,4 +1,4 @@
-/** An issue tracker, and the changes after which its views are pulled. */
+/** An issue tracker, and the changes that precede the pulls of its views. */
 import type pg from 'pg';
 
 /** Creates the tables, with the rows that all projects share. */
@@ -32,7 +32,7 @@ export interface Project {
   readonly size: number;
 }
 
-/** Adds a project, whose first member has seen nine tenths of its issues. Each has two comments and two labels. */
+/** Adds a project whose first member has seen nine tenths of its issues. Each issue has two comments and two labels. */
 export async function addProject(
   pool: pg.Pool,
   name: string,
@@ -64,11 +64,11 @@ export async function addProject(
   return { name, first, size };
 }
 
-/** A statement that changes one issue of a project, or something of it, and what a client of a view then gets. */
+/** A statement that changes one issue of a project or part of it, and what a client of a view then receives. */
 export interface Change {
   readonly view: string;
   readonly statement: string;
-  /** Which issue: one that the first member has not seen, or one of the last. */
+  /** An issue that the first member has not seen, or one of the newest. */
   readonly issue: 'unseen' | 'last';
   readonly ops: number;
 }
@@ -81,7 +81,7 @@ const issue = `insert into issue select nextval('new_issue'), project_id, 'New',
 
 const change = (view: string, statement: string): Change => ({ view, statement, issue: 'unseen', ops: 1 });
 
-/** For each view, whose costs must not grow with it. */
+/** The changes for each view. Their costs must not grow with the view. */
 export const changes: readonly Change[] = [
   change('plain', title),
   change('assignee', title),
@@ -97,13 +97,13 @@ export const changes: readonly Change[] = [
   { view: 'top-count', statement: title, issue: 'last', ops: 1 },
 ];
 
-/** For views with two partitions, in each of which is half of all rows. */
+/** The changes for views with two partitions, each with half of all rows. */
 export const changesOfHalves: readonly Change[] = [
   { view: 'row-number', statement: title, issue: 'last', ops: 1 },
   change('by-state', issue),
 ];
 
-/** @returns the number of the issue that was changed */
+/** @returns the number of the changed issue */
 export async function apply(
   pool: pg.Pool,
   { view, statement, issue }: Change,

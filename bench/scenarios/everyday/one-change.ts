@@ -41,7 +41,7 @@ async function measure(
       const group = new ClientGroup(connection, userOf(project), `${change.view} ${project.size}`, change.view);
       await group.pull();
       const after = (of: Project, ops: number) => async () => {
-        // What the other contenders have changed is pulled first.
+        // Pulls the changes of the other contenders first.
         await group.pull();
         await apply(pool, change, of);
         return (await pullOps(group, ops)).ms;
@@ -76,7 +76,7 @@ function lineFor({ view }: Change, project: Project, of: (name: string) => numbe
   return { ...result, limit, limitName: 'the plain view', ratio: result.value / limit, goals: [ratioAtMost(2)] };
 }
 
-/** Beside what an application does that has no deltas: it fetches all rows again. */
+/** Compares with an application without deltas, which fetches all rows again. */
 function halfFor(view: string, project: Project, largest: Project, of: (name: string) => number): Result {
   const name = lineOf({ view }, project);
   const result = { name: `${name}, p50`, value: of(name), unit: 'ms' };
@@ -85,7 +85,7 @@ function halfFor(view: string, project: Project, largest: Project, of: (name: st
   return { ...result, limit, limitName: 'fetching all rows again', ratio: result.value / limit };
 }
 
-/** A change that the view does not depend on. */
+/** A change that does not affect the view. */
 function foreignFor(change: Change, project: Project, of: (name: string) => number): Result[] {
   const name = `${lineOf(change, project)}, for others`;
   const limit = of(`${lineOf({ view: 'plain' }, project)}, for others`);

@@ -1,4 +1,4 @@
-/** Many users who see the same issues through a view, and pull at once after one change; and whom pokes reach. */
+/** Measures many users who see the same issues and pull together after one change, and which users are poked. */
 import type pg from 'pg';
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import { ratioAtMost } from '../../goal.js';
@@ -33,7 +33,7 @@ export function everydayUsers(bench: Bench): Promise<Result[]> {
   });
 }
 
-/** Each view has users and a project of its own: what happens to one does not concern the others. */
+/** Each view has its own users and project, so that changes for one view do not affect the others. */
 interface Crowd {
   readonly change: Change;
   readonly members: readonly string[];
@@ -75,7 +75,7 @@ function pullsOf(
   });
 }
 
-/** How many of those whom a change concerns are poked, and how many of the others. */
+/** The share of affected users who are poked, and of the other users. */
 async function pokesOf(
   { progress }: Bench,
   pool: pg.Pool,

@@ -1,4 +1,4 @@
-/** Clients that come back after minutes in which others wrote much to the tables that their views read. */
+/** Measures clients that return after minutes of many foreign writes to the tables that their views read. */
 import pg from 'pg';
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import { seedTodos, todoOf, userOf } from '../../database.js';
@@ -9,9 +9,9 @@ import { median } from '../../statistics.js';
 
 const writesPerSecond = 2000;
 const secondsAway: Readonly<Record<Scale, number>> = { quick: 10, usual: 60, full: 600 };
-/** What each of those who are away sees: as many todos as its name says. */
+/** The clients that are away, by the number of todos that each sees. */
 const away = [1000, 1100, 1200];
-/** Who writes, and owns all todos that are written. */
+/** The user who writes, and owns all written todos. */
 const stranger = 200_000;
 const writers = 4;
 
@@ -23,10 +23,10 @@ export function awayFromForeignWrites(bench: Bench): Promise<Result[]> {
     try {
       const [stayed, restarted] = [await firstPulls(running, 'stayed'), await firstPulls(running, 'restarted')];
       const rows = writesPerSecond * secondsAway[bench.scale];
-      bench.progress(`away: ${short(rows)} foreign writes`);
+      bench.progress(`away: ${short(rows)} unrelated writes`);
       await writeForeign(url, rows);
       bench.progress('away: the clients come back');
-      const name = `away for ${secondsAway[bench.scale]} s, ${short(rows)} foreign writes`;
+      const name = `away for ${secondsAway[bench.scale]} s, ${short(rows)} unrelated writes`;
       const results = await comeBack(running, stayed, name);
       const { rssMB } = await running.ask<{ rssMB: number }>({});
       await running.stop();
@@ -66,10 +66,10 @@ function firstPulls({ url }: ServerProcess, id: string): Promise<Returning[]> {
   });
 }
 
-/** Faster than in real time, but in transactions of the size that applications have: 20 to 100 rows. */
+/** Writes faster than in real time, but in transactions of a realistic size: 20 to 100 rows. */
 async function writeForeign(url: string, rows: number): Promise<void> {
   let left = rows;
-  // Each writer has todos of its own, or they would deadlock.
+  // Each writer has its own todos, to avoid deadlocks.
   const todos = stranger / writers;
   await Promise.all(
     Array.from({ length: writers }, async (_, writer) => {
@@ -92,8 +92,8 @@ async function writeForeign(url: string, rows: number): Promise<void> {
 }
 
 /**
- * The first pull and the second of each, one client after the other. Nothing has happened in their views, but a reset
- * may be cheaper than finding that out.
+ * The first and the second pull of each returning client, one client after the other. Their views are unchanged, but a
+ * reset may be cheaper than determining that.
  */
 function comeBack({ url }: ServerProcess, clients: readonly Returning[], name: string): Promise<Result[]> {
   return withConnections(async (open) => {
@@ -105,7 +105,7 @@ function comeBack({ url }: ServerProcess, clients: readonly Returning[], name: s
       first.push((await pullOps(group, 0, rows)).ms);
       second.push((await pullOps(group, 0)).ms);
     }
-    const note = `the very first ${first[0]!.toFixed(1)} ms, of ${clients.length} users`;
+    const note = `the first of all ${first[0]!.toFixed(1)} ms, of ${clients.length} users`;
     return [
       { name: `${name}: first pull`, value: median(first), unit: 'ms', goals: [atMost(5)], note },
       { name: `${name}: second pull`, value: median(second), unit: 'ms' },

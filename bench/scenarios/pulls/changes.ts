@@ -1,4 +1,4 @@
-/** Pulls after changes: the cost must grow with what has changed, not with what the client holds. */
+/** Measures pulls after changes: the cost must grow with the changes, not with the data that the client holds. */
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import { todoOf, userOf } from '../../database.js';
 import { atMost, ratioAtMost } from '../../goal.js';
@@ -6,7 +6,7 @@ import { costOf, costResults } from '../../meters.js';
 import { type Bench, type Result, short, withConnections } from '../../scenario.js';
 import { inTurns, median } from '../../statistics.js';
 
-/** Changes so many todos of a user, not always the same ones. */
+/** Changes this many todos of a user, each time others. */
 async function change({ pool }: Bench, size: number, count: number): Promise<void> {
   const start = 1 + Math.floor(Math.random() * (size - count + 1));
   await pool.query({
@@ -78,7 +78,7 @@ export async function manyRows(bench: Bench): Promise<Result[]> {
   });
 }
 
-/** Many clients of one view, all at once, after one change. */
+/** Many clients of one view pull at the same time after one change. */
 export async function herd(bench: Bench): Promise<Result[]> {
   const size = bench.sizes.findLast((candidate) => candidate <= 10_000)!;
   const herds = [200, 1000];

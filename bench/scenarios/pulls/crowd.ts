@@ -1,4 +1,4 @@
-/** Many large first pulls at once, and what they do to those who only want a little. */
+/** Measures many large first pulls at the same time, and their effect on clients with small requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientGroup } from '../../client/client-group.js';
 import { type Connection, Refusal } from '../../client/connection.js';
@@ -16,7 +16,7 @@ interface Counts {
   retries: number;
 }
 
-/** Does it until it succeeds: a server that is busy says when to come back. */
+/** Retries until it succeeds: a busy server says when to retry. */
 async function retried<T>(counts: Counts, work: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + patienceMs; ; counts.retries++) {
     try {
@@ -59,7 +59,7 @@ export async function crowd(bench: Bench): Promise<Result[]> {
     return [
       { name: `${name}: served`, value: times.length, unit: '', goals: [atLeast(clients)], note },
       {
-        name: `${name}: until the last`,
+        name: `${name}: until the last response`,
         value: Math.max(...times),
         unit: 'ms',
         note: `first after ${Math.min(...times).toFixed(0)} ms`,
@@ -75,7 +75,7 @@ function besides(what: string, busy: readonly number[], quiet: readonly number[]
   return [0.5, 0.95].map((q): Result => {
     const [value, limit] = [quantile(busy, q), quantile(quiet, q)];
     return {
-      name: `beside them: ${what}, p${100 * q}`,
+      name: `during them: ${what}, p${100 * q}`,
       value,
       unit: 'ms',
       limit,
@@ -86,12 +86,12 @@ function besides(what: string, busy: readonly number[], quiet: readonly number[]
   });
 }
 
-/** A push and a small pull every 50 ms, whether or not the last ones are answered. */
+/** Sends a push and a small pull every 50 ms, without waiting for the previous ones. */
 class Others {
   readonly #open: () => Promise<Connection>;
   readonly #user: string;
   readonly #todo: string;
-  /** Those on which no request waits. */
+  /** Connections without a pending request. */
   readonly #free: Connection[] = [];
   #pushed = 0;
   #cookie = 'null';
@@ -102,12 +102,12 @@ class Others {
     this.#todo = todoOf(seen, 1);
   }
 
-  /** The first pull, which is not a small one. */
+  /** Makes the first pull, which is not a small one. */
   async begin(): Promise<void> {
     await this.#pull();
   }
 
-  /** How long each took, from when it was due, retries included. */
+  /** The duration of each request since it was due, including retries. */
   async during(work: () => Promise<unknown>): Promise<{ pushes: number[]; pulls: number[]; counts: Counts }> {
     const [pushes, pulls]: [number[], number[]] = [[], []];
     const counts: Counts = { refused: 0, retries: 0 };
@@ -145,7 +145,7 @@ class Others {
     });
   }
 
-  /** Each by a client of its own: those of one client would have to wait for one another. */
+  /** Each push is from another client, because pushes of one client would wait for one another. */
   async #push(): Promise<void> {
     const clientID = `beside${++this.#pushed}`;
     const args = { id: this.#todo, title: `Pushed by ${clientID}` };

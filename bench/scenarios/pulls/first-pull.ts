@@ -1,4 +1,4 @@
-/** First pulls, against COPY of the same ops piped through node:http. */
+/** Measures first pulls against COPY of the same ops piped through node:http. */
 import { ClientGroup } from '../../client/client-group.js';
 import type { Connection, Reply } from '../../client/connection.js';
 import { userOf } from '../../database.js';
@@ -23,7 +23,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
   return withConnections(async (open) => {
     const ours = newClients(await open(server.url), size);
     const bare = copying(await open(limits.url), size);
-    // Held in memory at once, a larger answer would perturb the machine more than it proves.
+    // Only for these sizes, because holding larger responses in memory would disturb the measurement.
     if (size <= 100_000) await check(ours, bare, size);
     server.resetPeak();
     limits.resetPeak();
@@ -77,7 +77,7 @@ async function ofSize({ server, limits, isQuick }: Bench, size: number): Promise
   });
 }
 
-/** The same pull, compressed: its time and its bytes, against those of the pull as it is. */
+/** Compares a compressed pull with an uncompressed one: times and bytes. */
 async function compressedResults(
   connection: Connection,
   size: number,
@@ -91,7 +91,7 @@ async function compressedResults(
   });
   const [ms, plainMs] = [samples.compressed, samples.plain].map((replies) => median(replies.map((reply) => reply.ms)));
   const [bytes, plainBytes] = [samples.compressed[0]!.bytes, samples.plain[0]!.bytes];
-  const limitName = 'the same without';
+  const limitName = 'the same without compression';
   const name = `first pull, ${short(size)}, compressed`;
   return [
     { name, value: ms!, unit: 'ms', limit: plainMs!, limitName, ratio: ms! / plainMs!, goals: [ratioAtMost(1.3)] },
@@ -119,7 +119,7 @@ function copying(connection: Connection, size: number): Contender {
   return { pull: (keep) => connection.post(`/copy?user=${userOf(size)}`, 'nobody', '{}', { keep }) };
 }
 
-/** Both must have answered the same ops before their times are compared. */
+/** Verifies that both respond with the same ops before their times are compared. */
 async function check(ours: Contender, bare: Contender, size: number): Promise<void> {
   const opsOf = async (contender: Contender) => {
     const { body } = await contender.pull(Number.POSITIVE_INFINITY);
@@ -129,6 +129,7 @@ async function check(ours: Contender, bare: Contender, size: number): Promise<vo
   const ourOps = await opsOf(ours);
   const bareOps = await opsOf(bare);
   const isSame = ourOps.size === bareOps.size && [...ourOps].every(([key, value]) => bareOps.get(key) === value);
-  if (!isSame || ourOps.size <= size)
+  if (!isSame || ourOps.size <= size) {
     throw new Error(`the first pull of ${size} rows and the limit do not answer the same`);
+  }
 }

@@ -1,4 +1,4 @@
-/** A pull to which nothing has happened: most pulls are. */
+/** Measures a pull that finds no change, which is what most pulls are. */
 import { ClientGroup } from '../../client/client-group.js';
 import type { Connection } from '../../client/connection.js';
 import { addUsers, userOf } from '../../database.js';
@@ -11,7 +11,7 @@ const limitName = 'HTTP + one query';
 const few = 16;
 const many = 256;
 
-/** What the n-th of several workers does. */
+/** The work of the n-th worker. */
 type Work = (worker: number) => Promise<unknown>;
 
 export async function noChange(bench: Bench): Promise<Result[]> {
@@ -22,11 +22,11 @@ export async function noChange(bench: Bench): Promise<Result[]> {
     const connections = await Promise.all(Array.from({ length: many }, () => open(server.url)));
     const bareConnections = await Promise.all(Array.from({ length: many }, () => open(limits.url)));
     const bare: Work = (worker) => bareConnections[worker]!.post('/query', 'nobody', '{}');
-    // First: adding users is a change to a table that all views read.
+    // First, because adding users changes a table that all views read.
     const users = await distinctUsers(bench, connections);
     const ofSize: Record<string, Work> = {};
     for (const size of bench.sizes) {
-      // The first pulls of the larger views would take long.
+      // Only a few clients for larger views, because their first pulls would take long.
       ofSize[short(size)] = await oneUser(connections.slice(0, size === bench.sizes[0] ? many : few), size);
     }
 
@@ -56,7 +56,7 @@ export async function noChange(bench: Bench): Promise<Result[]> {
       rate(`${smallest}, ${many} at once`, many, ratioAtLeast(1.5)),
       rate(`${few} users at once`, few, ratioAtLeast(1.2)),
       rate(`${many} users at once`, many, ratioAtLeast(1.5)),
-      // What the server reads by the clock is spread over the pulls.
+      // The server's periodic statements are spread over the pulls.
       ...costResults(`no change, ${few} users at once`, cost, { serverUs: atMost(80), statements: atMost(0.05) }),
     ];
   });
@@ -69,7 +69,7 @@ async function oneUser(connections: readonly Connection[], size: number): Promis
   return (worker) => groups[worker]!.repeat();
 }
 
-/** A client each of users who have nothing to do with one another but that they see the same list. */
+/** A client each of unrelated users who see the same list. */
 async function distinctUsers({ pool, sizes }: Bench, connections: readonly Connection[]): Promise<Work> {
   const users = await addUsers(pool, `l${sizes[0]}.2`, many);
   const groups = users.map((user, i) => new ClientGroup(connections[i]!, user, `none ${user}`));
@@ -85,7 +85,7 @@ function repeated(workers: number, times: number, work: Work): Promise<unknown> 
   );
 }
 
-/** Some calls untimed, one timed: after another contender's turn, caches are cold. */
+/** Some untimed calls, then a timed one, because caches are cold after another contender's turn. */
 function timed(contenders: Readonly<Record<string, Work>>, warmUps: number): Record<string, () => Promise<number>> {
   const timedOnce = (work: Work) => async () => {
     for (let i = 0; i < warmUps; i++) await work(0);

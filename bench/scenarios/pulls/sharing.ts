@@ -1,6 +1,6 @@
 /**
- * Colleagues, each with views of their own, who see the same list and pull at once after one change in it; beside as
- * many clients of one user.
+ * Measures colleagues with different views who see the same list and pull at the same time after a change to it, beside
+ * equally many clients of one user.
  */
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import type { Connection } from '../../client/connection.js';
@@ -18,7 +18,7 @@ const crowds: readonly { readonly clients: number; readonly goals?: readonly Goa
 ];
 const todos = 100;
 
-/** Each crowd has a list of its own: what happens to one does not concern the others. */
+/** Each crowd has its own list, so that changes for one do not affect the others. */
 async function addList({ pool }: Bench, list: string, owner: string): Promise<void> {
   await pool.query('insert into list values ($1, $2, $1)', [list, owner]);
   await pool.query(
@@ -27,7 +27,7 @@ async function addList({ pool }: Bench, list: string, owner: string): Promise<vo
   );
 }
 
-/** Changes a todo of the list, and returns how long it takes until everybody has it. */
+/** Changes a todo of the list, and returns the time until all clients have it. */
 function afterChange({ pool }: Bench, list: string, groups: readonly ClientGroup[]) {
   return async () => {
     await pool.query('update todo set title = $2 where id = $1', [`${list}.1`, `Changed ${Math.random()}`]);
@@ -95,7 +95,7 @@ export async function sharing(bench: Bench): Promise<Result[]> {
   return [...times, ...costs];
 }
 
-/** A few at a time: so many first pulls at once are another question. */
+/** A few at a time. Many simultaneous first pulls are another scenario. */
 async function firstPulls(groups: readonly ClientGroup[]): Promise<void> {
   const atOnce = 8;
   for (let i = 0; i < groups.length; i += atOnce) {

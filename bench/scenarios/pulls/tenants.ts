@@ -1,4 +1,4 @@
-/** Many tenants in one database: what the others do must not matter to one. */
+/** Measures many tenants in one database: the others' activity must not affect one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ClientGroup, pullOps } from '../../client/client-group.js';
@@ -9,7 +9,7 @@ import { inTurns, quantile } from '../../statistics.js';
 const tenants = 1000;
 const notes = 100;
 const writers = 2;
-/** Of each writer, about. */
+/** The mean pause of each writer. */
 const pauseMs = 10;
 
 export function manyTenants(bench: Bench): Promise<Result[]> {
@@ -75,7 +75,7 @@ function measure({ isQuick, progress }: Bench, pool: pg.Pool, server: ServerProc
         value,
         unit: 'ms',
         limit,
-        limitName: 'the same while nobody writes',
+        limitName: 'the same without writes',
         ratio: value / limit,
         note: `others write ${rate.toFixed(0)} times a second`,
       };
@@ -91,7 +91,7 @@ function measure({ isQuick, progress }: Bench, pool: pg.Pool, server: ServerProc
         value: after.rssMB,
         unit: 'MB',
         limit: before.rssMB,
-        limitName: 'before the first of them',
+        limitName: 'before the first tenant',
         ratio: after.rssMB / before.rssMB,
         note: `heap ${after.heapMB.toFixed(0)} MB${peak === undefined ? '' : `, peak ${peak.toFixed(0)} MB`}`,
       },

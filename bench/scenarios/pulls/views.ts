@@ -1,4 +1,4 @@
-/** Many views beside few: what one more view costs while nothing happens in it, and when something does. */
+/** Compares many views with few: what one more view costs while nothing changes in it, and when something does. */
 import type pg from 'pg';
 import { ClientGroup, pullOps } from '../../client/client-group.js';
 import { atMost, ratioAtMost } from '../../goal.js';
@@ -9,9 +9,9 @@ import { inTurns, median } from '../../statistics.js';
 
 const [few, many] = [2, 30];
 const owners = 20;
-/** Of each owner, in each table. */
+/** The rows of each owner in each table. */
 const rows = 100;
-/** Each of the two clients has rows of its own. */
+/** Each of the two clients has its own rows. */
 const [ownerOfFew, ownerOfMany] = [1, 2];
 
 export function views(bench: Bench): Promise<Result[]> {
@@ -42,7 +42,7 @@ async function seed(pool: pg.Pool): Promise<void> {
   await pool.query('vacuum analyze');
 }
 
-/** One row of the owner's in each of so many tables, in one transaction. */
+/** Changes one of the owner's rows in each of this many tables, in one transaction. */
 async function change(pool: pg.Pool, owner: number, tables: number): Promise<void> {
   const id = owner + owners * Math.floor(rows * Math.random());
   const updates = Array.from(

@@ -1,6 +1,6 @@
 /**
- * What a second worker adds. Clients, workers and Postgres share the machine, so on two cores the rate alone does not
- * tell: what a core of workers answers does.
+ * Measures what a second worker adds. Clients, workers and Postgres share the machine, so on two cores the rate alone
+ * is not conclusive; the rate for each core of workers is.
  */
 import { ClientGroup } from '../../client/client-group.js';
 import { addUsers } from '../../database.js';
@@ -13,11 +13,11 @@ const counts = [1, 2];
 
 interface Sample {
   readonly rate: number;
-  /** Pulls in a second of a worker's processor time. */
+  /** Pulls per second of a worker's processor time. */
   readonly perCore: number;
-  /** Of all workers' processor time, what the busiest had, in percent. */
+  /** The busiest worker's share of all workers' processor time, in percent. */
   readonly busiest: number;
-  /** Of the processor time of all processes, what the first took, in percent. */
+  /** The primary process's share of all processor time, in percent. */
   readonly primary: number;
 }
 

@@ -1,4 +1,4 @@
-/** What writers pay for change capture. */
+/** Measures what change capture costs writers. */
 import pg from 'pg';
 import { defineView, sql } from '../../../src/index.js';
 import { migrate } from '../../../src/migrate.js';
@@ -79,7 +79,7 @@ export async function capture(bench: Bench): Promise<Result[]> {
   return results;
 }
 
-/** Rows of about 200 bytes. */
+/** Adds rows of about 200 bytes. */
 function fill(pool: pg.Pool, table: TableName, rows: number): Promise<unknown> {
   return pool.query(
     `insert into ${table} select n, 'owner ' || n % 100, 'Title ' || n, rpad('', 150, md5(n::text)) from generate_series(1, $1::integer) n`,

@@ -1,4 +1,4 @@
-/** What writers pay for pushing through the server: one mutation at a time, and many in one push. */
+/** Measures what pushing through the server costs writers: one mutation at a time, and many in one push. */
 import { Pusher } from '../../client/pusher.js';
 import { todoOf, userOf } from '../../database.js';
 import { type Goal, ratioAtLeast } from '../../goal.js';
@@ -8,7 +8,7 @@ import { inTurns, median, ratePerSecond } from '../../statistics.js';
 
 const writers = 16;
 
-/** How many mutations a push carries, how often it is measured, and how much faster than as many commits it should be. */
+/** The mutations of a push, the rounds, and the speedup that a push should have over a commit for each mutation. */
 const batches: readonly { readonly count: number; readonly rounds: number; readonly goal?: Goal }[] = [
   { count: 1, rounds: 60 },
   { count: 100, rounds: 9 },
@@ -42,7 +42,7 @@ export async function push(bench: Bench): Promise<Result[]> {
   });
 }
 
-/** Every writer pushes mutations of its own todo, one at a time, as fast as they are answered. */
+/** Each writer pushes mutations of its own todo one at a time, without pauses. */
 async function oneByOne(bench: Bench, pushers: readonly Pusher[], ids: readonly string[]): Promise<Result[]> {
   const { limits, isQuick } = bench;
   const milliseconds = isQuick ? 300 : 1200;
@@ -83,19 +83,19 @@ async function together({ limits, scale, progress }: Bench, pusher: Pusher, id: 
     });
     const each = (ms: readonly number[]) => (1000 * median(ms)) / count;
     const [value, commits, one] = [each(samples.ours), each(samples.commits), each(samples.one)];
-    const name = `push of ${short(count)}, each mutation`;
+    const name = `push of ${short(count)}, per mutation`;
     results.push({
-      name: `${name}, beside commits`,
+      name: `${name}, against commits`,
       value,
       unit: 'µs',
       limit: commits,
-      limitName: 'as many commits: how often as fast',
+      limitName: 'as many commits: times as fast',
       ratio: commits / value,
       ...(goal && { goals: [goal] }),
     });
     if (count > 1)
       results.push({
-        name: `${name}, beside one transaction`,
+        name: `${name}, against one transaction`,
         value,
         unit: 'µs',
         limit: one,

@@ -1,4 +1,4 @@
-/** What a REST call costs beside its statements, and beside a route that is written by hand. */
+/** Measures what a REST call costs, compared with its statements alone and with a handwritten route. */
 import { randomUUID } from 'node:crypto';
 import type { Connection } from '../../client/connection.js';
 import { todoOf, userOf } from '../../database.js';
@@ -11,9 +11,7 @@ const callers = 16;
 const batchSize = 10;
 const [mutator, name] = ['/api/mutators/todo/rename', 'todo.rename'];
 
-/**
- * Every caller calls the mutator of a push for todos of its own, one request at a time, as fast as they are answered.
- */
+/** Each caller calls the mutator for its own todos, one request at a time, without pauses. */
 export async function rest(bench: Bench): Promise<Result[]> {
   const server = await startServer(bench.databaseURL, { application: 'todos', connections: callers });
   try {
@@ -58,7 +56,7 @@ async function measure({ sizes, scale }: Bench, { server, limits }: Pick<Bench, 
       routeOfMany: posts(toBare, '/renames', many),
       statementsOfMany: statements(many),
     };
-    // Once to warm up.
+    // A warm-up.
     await inTurns(1, contenders);
     return inTurns({ quick: 2, usual: 9, full: 21 }[scale], contenders);
   });
@@ -73,8 +71,8 @@ async function measure({ sizes, scale }: Bench, { server, limits }: Pick<Bench, 
   return [
     result(calls, 'calls', 'route', 'a bare Hono route'),
     result(calls, 'calls', 'statements', 'the same statements'),
-    result('REST calls with a key each', 'keyed', 'route', 'a bare Hono route, which knows no keys'),
-    result('REST calls with a key each', 'keyed', 'calls', 'calls without', 1, ratioAtLeast(0.8)),
+    result('REST calls with a key each', 'keyed', 'route', 'a bare Hono route without keys'),
+    result('REST calls with a key each', 'keyed', 'calls', 'calls without a key', 1, ratioAtLeast(0.8)),
     result(batches, 'batches', 'routeOfMany', 'a bare Hono route', batchSize),
     result(batches, 'batches', 'statementsOfMany', 'the same statements', batchSize),
   ];

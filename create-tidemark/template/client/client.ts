@@ -1,14 +1,14 @@
 import { createClient } from 'tidemark/client';
 import type { mutators, views } from '../server/sync.ts';
 
-/** Whose todos these are. Take it from your sign-in: here, `?user=ben` is somebody else. */
+/** The owner of these todos. Take it from your sign-in. Here, `?user=ben` is another user. */
 export const user = new URLSearchParams(location.search).get('user') ?? 'ann';
 
 export const client = createClient<typeof mutators, typeof views>({
   user,
   auth: `Bearer ${user}`,
   indexes: { todo: ['created'] },
-  // What is seen at once. The server's mutator of the same name has the last word.
+  // What is seen at once. The result of the server's mutator with the same name replaces it.
   mutators: {
     todo: {
       create: (tx, todo) => tx.view('todo').set(todo.id, { ...todo, done: false }),

@@ -1,14 +1,14 @@
 // @ts-nocheck The types of service workers and those of pages exclude each other.
-// Opens the page without a network: keeps the files of one build, and nothing else. What /sync and /api answer is never
-// kept. The build puts a constant in front: `build`, with its `version`, and its `files`, the hashes by path.
+// Opens the page without a network: keeps the files of one build, and nothing else. Responses of /sync and /api are
+// never kept. The build inserts a constant above: `build`, with its `version`, and its `files`, the hashes by path.
 
 const prefix = 'todos-';
 const cacheName = prefix + build.version;
-/** How long a page waits for the network, in milliseconds, before it is opened without. */
+/** The time that a page waits for the network, in milliseconds, before it opens without. */
 const patienceMs = 3_000;
 
 self.addEventListener('install', (event) => {
-  // Open pages continue with what they have loaded. The next page is of this build, with or without a network.
+  // Open pages continue with the files that they have loaded. The next page is of this build, even without a network.
   self.skipWaiting();
   event.waitUntil(keepFiles());
 });
@@ -26,7 +26,7 @@ self.addEventListener('fetch', (event) => {
   }
 });
 
-/** Fails, to be tried again with the next page, if the server has the files of another build. */
+/** Fails if the server has the files of another build. The next page tries again. */
 async function keepFiles() {
   const cache = await caches.open(cacheName);
   await cache.addAll(Object.entries(build.files).map(([path, integrity]) => new Request(path, { integrity })));
@@ -37,7 +37,7 @@ async function deleteOtherBuilds() {
   await Promise.all(names.map((name) => caches.delete(name)));
 }
 
-/** The server's page, which is the newest; the one that is kept if the server does not answer. */
+/** Returns the server's page, which is the newest; the kept page if the server does not respond. */
 async function openPage(request) {
   const answer = fetch(request);
   const late = new Promise((resolve) => setTimeout(resolve, patienceMs));
@@ -48,5 +48,5 @@ async function openPage(request) {
 
 const kept = async (path) => (await caches.open(cacheName)).match(path, { ignoreVary: true });
 
-/** True if the path is a page of the client: without an extension, and not the server's. */
+/** True if the path is a page of the client: it has no extension, and is not one of the server's paths. */
 const isRoute = (path) => !/^\/(sync|api|healthz|readyz)(\/|$)|\.[^/]*$/.test(path);

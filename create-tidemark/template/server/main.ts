@@ -6,25 +6,25 @@ import { openService, prepareDatabase } from './service.ts';
 
 const pages = serveStatic({
   root: fileURLToPath(new URL('../client', import.meta.url)),
-  // The client's routes, such as /list/7, are in no file: all are the same page. A missing file stays 404.
+  // The client's routes, such as /list/7, are not files. All of them serve the same page. A missing file stays 404.
   rewriteRequestPath: (path, c) => (isRoute(path) && c.req.header('Accept')?.includes('text/html') ? '/' : path),
   // The names of assets contain a hash of their content.
   onFound: (path, c) =>
     c.header('Cache-Control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
 });
 
-/** True if the path is without an extension. */
+/** True if the path has no extension. */
 function isRoute(path: string): boolean {
   return !/\.[^/]*$/.test(path);
 }
 
 async function start(): Promise<void> {
   const log = logFromEnvironment();
-  // Only for this machine, as long as `authenticate` believes everyone. HOST=0.0.0.0 opens it to others.
+  // Only for this machine, as long as `authenticate` trusts everyone. HOST=0.0.0.0 opens it to others.
   const address = addressFromEnvironment('127.0.0.1');
   const database = await openDatabase({ log });
   try {
-    // A Postgres of your own is prepared by a job with more rights: see README.md.
+    // If you run your own Postgres, a job with more rights prepares it. See README.md.
     if (database.embedded) await prepareDatabase(database, log);
     const service = await openService(database, log, pages);
     const close = () => service.close().then(database.close);

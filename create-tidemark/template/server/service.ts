@@ -14,7 +14,7 @@ export async function prepareDatabase({ url }: OpenedDatabase, log: Logger): Pro
   await migrate({ database: url, views, log });
 }
 
-/** Answers requests for data. `pages` answers the others. */
+/** Serves data. `pages` handles all other requests. */
 export async function openService({ url }: OpenedDatabase, log: Logger, pages: Handler): Promise<Service> {
   const sync = await createSync({ database: url, views, mutators, authenticate, log });
   const app = new Hono();

@@ -1,4 +1,4 @@
-/** What users see, what they can do, and who they are. The client takes its types from here. */
+/** The views, the mutators and the authentication. The client takes its types from here. */
 import { defineMutator, defineMutators, defineView, sql, type UserContext } from 'tidemark';
 import { z } from 'zod';
 
@@ -9,7 +9,7 @@ const todo = z.object({
   created: z.iso.datetime(),
 });
 
-/** What a user sees. */
+/** The rows that a user sees. */
 export const views = {
   todo: defineView({
     query: ({ ctx }) => sql<z.infer<typeof todo>>`
@@ -19,7 +19,7 @@ export const views = {
   }),
 };
 
-/** What a user can do. Each call is applied as a whole, or not at all. */
+/** The changes that a user can make. Each call is applied as a whole, or not at all. */
 export const mutators = defineMutators({
   todo: {
     create: defineMutator(todo.omit({ done: true }), async ({ tx, args, ctx }) => {
@@ -33,8 +33,8 @@ export const mutators = defineMutators({
 });
 
 /**
- * Who sends a request. FOR A START ONLY: it believes whatever name it is told. `tidemark/auth` checks tokens and session
- * cookies.
+ * Identifies the caller. FOR A START ONLY: it trusts any name that a request contains. `tidemark/auth` checks tokens
+ * and session cookies.
  */
 export function authenticate(request: Request): UserContext | null {
   const name = request.headers.get('Authorization')?.replace('Bearer ', '');

@@ -11,7 +11,7 @@ let url: string;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  // An embedded database of its own, whatever else is there.
+  // An embedded database of its own, even if DATABASE_URL is set.
   const directory = await mkdtemp(join(tmpdir(), 'todos-'));
   vi.stubEnv('DATABASE_URL', '').stubEnv('TIDEMARK_DATA', directory);
   const log = logFromEnvironment('warn');
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => close());
 
-/** A device of Ann's, with local data of its own. */
+/** Opens one of Ann's devices, with its own local data. */
 const openDevice = (name: string) =>
   createClient<typeof mutators, typeof views>({ url, user: name, auth: 'Bearer ann', kvStore: 'mem' });
 

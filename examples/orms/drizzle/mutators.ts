@@ -31,14 +31,14 @@ export const mutators = defineMutators({
     import: defineMutator(importTodos, async ({ tx, args: { listId, todos }, ctx }) => {
       await checkList(tx, listId, ctx.userID);
       for (const { dueAt, ...one } of todos) {
-        // A transaction in the mutator's own: if it fails, what came before it stays.
+        // A nested transaction in the mutator's own. If it fails, the earlier writes stay.
         await tx
           .transaction(async (inner) => {
             await inner.insert(todo).values({ ...one, listId, dueAt: dueAt ? new Date(dueAt) : null });
           })
           .catch(unlessTaken);
       }
-      // Takes all of it back.
+      // Undoes everything.
       const [row] = await tx.select({ n: count() }).from(todo).where(eq(todo.listId, listId));
       if (row!.n > 5) throw new MutatorError('A list has room for five todos', { status: 409 });
     }),

@@ -33,7 +33,7 @@ export const mutators = defineMutators({
     import: defineMutator(importTodos, async ({ tx, args: { listId, todos }, ctx }) => {
       await checkList(tx, listId, ctx.userID);
       for (const todo of todos) {
-        // A transaction in the mutator's own: if it fails, what came before it stays.
+        // A nested transaction in the mutator's own. If it fails, the earlier writes stay.
         await tx
           .transaction()
           .execute((inner) =>
@@ -49,7 +49,7 @@ export const mutators = defineMutators({
         .select((eb) => eb.fn.countAll().as('n'))
         .where('listId', '=', listId)
         .executeTakeFirstOrThrow();
-      // Takes all of it back.
+      // Undoes everything.
       if (Number(n) > 5) throw new MutatorError('A list has room for five todos', { status: 409 });
     }),
   },

@@ -8,7 +8,7 @@ export interface Tables {
     title: string;
     done: Generated<boolean>;
     dueAt: Date | string | null;
-    // As clients receive them: numbers, or text if a number cannot hold them.
+    // The form in which clients receive them: numbers, or text if a number cannot hold them.
     price: number | string | null;
     visits: ColumnType<number | string, never, number | string>;
   };

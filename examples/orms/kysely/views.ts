@@ -9,7 +9,7 @@ import {
 import { defineView } from 'tidemark';
 import type { Tables } from './schema.js';
 
-/** Builds queries, and runs none. A Kysely of your application's will do as well. */
+/** Builds queries, and runs none. Your application's own Kysely works too. */
 const db = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),

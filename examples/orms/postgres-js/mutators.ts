@@ -26,7 +26,7 @@ export const mutators = defineMutators({
     import: defineMutator(importTodos, async ({ tx, args: { listId, todos }, ctx }) => {
       await checkList(tx, listId, ctx.userID);
       for (const { id, title, dueAt, price } of todos) {
-        // A transaction in the mutator's own: if it fails, what came before it stays.
+        // A nested transaction in the mutator's own. If it fails, the earlier writes stay.
         await tx
           .savepoint(
             (inner) => inner`
@@ -36,7 +36,7 @@ export const mutators = defineMutators({
           .catch(unlessTaken);
       }
       const [row] = await tx<{ n: number }>`select count(*)::integer as n from todo where list_id = ${listId}`;
-      // Takes all of it back.
+      // Undoes everything.
       if (row!.n > 5) throw new MutatorError('A list has room for five todos', { status: 409 });
     }),
   },

@@ -5,7 +5,7 @@ import { mutators } from './mutators.js';
 import { tx } from './tx.js';
 import { views } from './views.js';
 
-/** Whatever else your application does with postgres.js, it does with connections of its own. */
+/** Everything else that your application does with postgres.js uses connections of its own. */
 async function createTables(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   await sql.file(fileURLToPath(new URL('schema.sql', import.meta.url)));

@@ -22,10 +22,10 @@ export const mutators = defineMutators({
     import: defineMutator(importTodos, async ({ tx, args: { listId, todos }, ctx }) => {
       await checkList(tx, listId, ctx.userID);
       for (const todo of todos) {
-        // A transaction in the mutator's own: if it fails, what came before it stays.
+        // A nested transaction in the mutator's own. If it fails, the earlier writes stay.
         await tx.$transaction((inner) => inner.todo.create({ data: { ...todo, listId } })).catch(unlessTaken);
       }
-      // Takes all of it back.
+      // Undoes everything.
       const n = await tx.todo.count({ where: { listId } });
       if (n > 5) throw new MutatorError('A list has room for five todos', { status: 409 });
     }),

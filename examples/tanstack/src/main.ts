@@ -18,7 +18,7 @@ import { views } from './views.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** DEMO ONLY: callers are believed to be whoever they say they are. */
+/** DEMO ONLY: trusts whatever name a caller gives. */
 function authenticate(request: Request): UserContext | null {
   const name = /^Bearer ([a-z]+)$/.exec(request.headers.get('Authorization') ?? '')?.[1];
   return name ? { userID: name } : null;
@@ -46,7 +46,7 @@ async function start(): Promise<void> {
       await database.close();
     },
   };
-  // Callers may claim to be anybody, so others on the network are kept out unless HOST lets them in.
+  // Callers can claim any name, so others on the network are kept out unless HOST lets them in.
   const { url } = await listen(service, { log, ...addressFromEnvironment('127.0.0.1') });
   console.log(`Tidemark example: TanStack DB
 

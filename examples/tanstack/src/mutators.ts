@@ -8,7 +8,7 @@ const rename = defineMutator(
   },
 );
 
-/** Says what has come or gone rather than what there is: two people who count at the same time are both right. */
+/** Stores the difference rather than the new stock, so that two people who count at the same time are both right. */
 const move = defineMutator(z.object({ id: z.string(), by: z.int() }), async ({ tx, args }) => {
   const { rowCount } = await tx.query('update product set stock = stock + $2 where id = $1 and stock + $2 >= 0', [
     args.id,

@@ -8,7 +8,7 @@ export type Product = {
   readonly stock: number;
 };
 
-/** What everybody sees who works in the shop. */
+/** The rows that everyone who works in the shop sees. */
 export const views = {
   category: defineView({ query: () => sql<Category>`select id, name from category`, key: 'id' }),
   product: defineView({

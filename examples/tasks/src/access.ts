@@ -1,11 +1,11 @@
 /**
- * What a caller may do. The message is the same for what does not exist and for what the caller may not see, so that
- * it does not tell which.
+ * Checks what a caller may do. The message is the same for rows that do not exist and for rows that the caller may not
+ * see, so it does not reveal which.
  */
 import type { ClientBase } from 'pg';
 import { MutatorError } from 'tidemark';
 
-/** The same rule as in the views: the user `$2` sees their own lists, and those shared with them. */
+/** The rule of the views: the user `$2` sees their own lists, and those shared with them. */
 const isVisible = '(owner_id = $2 or exists (select from share where share.list_id = list.id and user_id = $2))';
 
 /** @throws MutatorError 404 unless the user sees the list, 403 unless the user owns it */

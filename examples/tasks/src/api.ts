@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about the application. */
+/** The application's description in the OpenAPI document. */
 export const info = {
   title: 'Tasks',
   version: '1.0.0',

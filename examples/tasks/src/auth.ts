@@ -1,9 +1,7 @@
-/**
- * DEMO ONLY: callers are believed to be whoever they say they are. A real application checks a token or a session here.
- */
+/** DEMO ONLY: trusts whatever name a caller gives. A real application checks a token or a session here. */
 import type { UserContext } from 'tidemark';
 
-/** The names that users of the demo may have. */
+/** The names that users of the demo can have. */
 export const userName: RegExp = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /** Accepts `Authorization: Bearer <user name>`. Returns null for any other form. */

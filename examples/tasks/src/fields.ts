@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { userName } from './auth.js';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the one character that Postgres keeps in no text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the one character that Postgres cannot store in text
 const withoutNull = /^[^\x00]*$/;
 
 const text = (max: number) =>
@@ -24,8 +24,8 @@ export const userID = z
   .meta({ id: 'UserID', description: 'The name of a user, in lower case.', examples: ['cam'] });
 
 /**
- * The checks of the length and for a character other than white space come before `trim`, so that a JSON Schema can
- * express them.
+ * The checks for the length and for a non-whitespace character come before `trim`, so that a JSON Schema can express
+ * them.
  */
 export const name = text(200)
   .regex(/\S/, { error: 'Invalid string: must contain more than white space' })

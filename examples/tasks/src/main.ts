@@ -27,7 +27,7 @@ const directory = fileURLToPath(new URL('../../../.tidemark', import.meta.url));
 const webDirectory = fileURLToPath(new URL('web', import.meta.url));
 
 async function start(): Promise<void> {
-  // Callers may claim to be anybody, so others on the network are kept out unless HOST lets them in.
+  // Callers can claim any name, so others on the network are kept out unless HOST lets them in.
   const address = addressFromEnvironment('127.0.0.1');
   const log = logFromEnvironment('warn');
   const forward = forwardFromEnvironment();
@@ -64,7 +64,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** A logger that prints what it is told, and passes on what is worth a line in the log. */
+/** A logger that prints the start's messages, and passes on those that belong in a log. */
 function printSteps(log: Logger): Logger {
   return {
     debug: (fields, message) => log.debug(fields, message),

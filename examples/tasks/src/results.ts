@@ -1,11 +1,11 @@
-/** What mutators return. It is sent only to REST callers: sync clients receive the changes with their next pull. */
+/** The results of mutators. Only REST callers receive them: sync clients receive the changes with their next pull. */
 import { z } from 'zod';
 
 export const filled = z
   .object({ added: z.int().describe('How many todos were added.') })
   .meta({ id: 'Filled', description: 'What was added to a list.' });
 
-// Less strict than the args, so that todos written by SQL can be returned as well.
+// Less strict than the args, so that todos written by SQL can be returned too.
 export const todo = z
   .object({
     id: z.string(),

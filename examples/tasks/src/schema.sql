@@ -7,7 +7,7 @@ create table if not exists list (
 );
 create index if not exists list_owner_id on list (owner_id);
 
--- Who else sees a list, and may work on its todos.
+-- The other users who see a list and can edit its todos.
 create table if not exists share (
   list_id text not null references list on delete cascade,
   user_id text not null,
@@ -20,7 +20,7 @@ create table if not exists todo (
   list_id text not null references list on delete cascade,
   title text not null,
   done boolean not null default false,
-  -- Where the todo stands in its list. A fraction fits between any two.
+  -- The todo's position in its list. A fraction fits between any two.
   sort double precision not null,
   created_at timestamptz not null default now()
 );

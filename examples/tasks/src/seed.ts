@@ -70,7 +70,7 @@ const insertTodos = `
 
 /**
  * Fills empty tables with the demo's data, which is always the same.
- * @returns false if there was a list already
+ * @returns false if there was already a list
  */
 export async function seed(client: ClientBase): Promise<boolean> {
   const { rowCount } = await client.query('select from list limit 1');

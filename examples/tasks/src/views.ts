@@ -20,7 +20,7 @@ export type Share = {
   readonly userID: string;
 };
 
-/** Which lists a user sees: their own, and those shared with them. All views take this from here. */
+/** The lists that a user sees: their own, and those shared with them. All views use this. */
 function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
   return sql`
     select id from list where owner_id = ${userID}
@@ -40,7 +40,7 @@ const todo = defineView({
   key: 'id',
 });
 
-/** Who else sees a list. Everybody who sees the list may know this. */
+/** The other users who see a list. All who see the list can see them. */
 const share = defineView({
   query: ({ ctx }) => sql<Share>`
     select list_id as "listID", user_id as "userID" from share where list_id in (${visibleLists(ctx)})`,

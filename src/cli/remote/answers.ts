@@ -1,11 +1,11 @@
-/** What a server's refusals mean to whoever runs a command. */
+/** Explains a server's refusals to the user of a command. */
 
 /** The exit codes; 2 is for a wrong command line. */
-export const done = 0;
-export const failed = 1;
-export const mayPass = 3;
+export const success = 0;
+export const failure = 1;
+export const temporaryFailure = 3;
 
-/** The fields of a JSON object; undefined if it is none. */
+/** The fields of a JSON object; undefined if a text is not a JSON object. */
 export type Fields = Readonly<Record<string, unknown>> | undefined;
 
 export function objectIn(text: string): Fields {
@@ -18,11 +18,11 @@ export function objectIn(text: string): Fields {
 }
 
 export function exitCodeOf(status: number, answer: Fields): number {
-  if (status === 409) return answer?.code === 'idempotency-key-in-flight' ? mayPass : failed;
-  return [429, 502, 503, 504].includes(status) ? mayPass : failed;
+  if (status === 409) return answer?.code === 'idempotency-key-in-flight' ? temporaryFailure : failure;
+  return [429, 502, 503, 504].includes(status) ? temporaryFailure : failure;
 }
 
-/** Why a request was refused: a summary, then a line for each issue, then one for the mutator's details. */
+/** Returns why a request was refused: a summary, a line for each issue, and one for the mutator's details. */
 export function refusalOf({ status }: Response, answer: Fields): string[] {
   const { detail, code, requestID, issues, details } = answer ?? {};
   if (typeof detail !== 'string') return [`The server answered with status ${status} and gave no reason.`];
@@ -38,14 +38,14 @@ function describeIssue(issue: unknown): string {
   return where === '' ? String(message) : `${where}: ${message}`;
 }
 
-/** The reason is in the cause of fetch's error; for a host with several addresses, in a list of errors. */
+/** Returns why `fetch` failed. The error's cause has the reason, or a list for a host with several addresses. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const parts: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
   return parts.map((part) => (part instanceof Error ? part.message : String(part))).join('; ');
 }
 
-/** What a server sends must not be able to control the terminal. */
+/** Removes control characters, so that text from a server cannot control the terminal. */
 export function harmless(line: string): string {
   return line.replace(/\p{Cc}+/gu, ' ');
 }

@@ -1,9 +1,9 @@
-/** Reads the command line of `tidemark call`. */
+/** Parses the command line of `tidemark call`. */
 
 import { UsageError } from '../terminal.js';
 import { authorization, type ServerOptions, secondsOf, sendable, serverURL } from './server-line.js';
 
-/** What `tidemark call` sends, and where. */
+/** The request that `tidemark call` sends. */
 export interface CallLine {
   readonly url: URL;
   /** JSON text, not checked yet; `-` means standard input. */
@@ -19,8 +19,8 @@ export interface CallOptions extends ServerOptions {
 }
 
 /**
- * Works out what to send, and where. Options take precedence over `TIDEMARK_URL` and `TIDEMARK_TOKEN`.
- * @throws UsageError. Its message repeats none of the values: they may be secrets.
+ * Builds the request. Options take precedence over `TIDEMARK_URL` and `TIDEMARK_TOKEN`.
+ * @throws UsageError. Its message contains none of the values, because they may be secrets.
  */
 export function readCallLine(
   name: string,

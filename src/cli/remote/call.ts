@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Terminal, UsageError } from '../terminal.js';
-import { done, exitCodeOf, failed, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
+import { exitCodeOf, failure, harmless, objectIn, reasonOf, refusalOf, success, temporaryFailure } from './answers.js';
 import { type CallOptions, readCallLine } from './call-line.js';
 
 /**
@@ -31,14 +31,14 @@ export async function callCommand(
     text = await response.text();
   } catch (error) {
     const silent = `No answer from ${url.origin} within ${timeoutSeconds} s; the call may still have been applied.`;
-    return end(mayPass, signal.aborted ? silent : `Cannot reach ${url.origin}: ${reasonOf(error)}.`);
+    return end(temporaryFailure, signal.aborted ? silent : `Cannot reach ${url.origin}: ${reasonOf(error)}.`);
   }
   const answer = objectIn(text);
   if (!response.ok) return end(exitCodeOf(response.status, answer), ...refusalOf(response, answer));
-  if (answer?.ok !== true) return end(failed, `${url.href} did not answer like a mutator.`);
-  // Printed as received: parsing would round large numbers. Strings in JSON hold no raw line breaks to lose.
+  if (answer?.ok !== true) return end(failure, `${url.href} did not answer like a mutator.`);
+  // Printed as received, because parsing would round large numbers. Raw line breaks never occur inside JSON strings.
   print(`${text.trim().replace(/\s*[\r\n]\s*/g, ' ')}\n`);
-  return done;
+  return success;
 }
 
 async function textOf(input: Readable): Promise<string> {
@@ -49,7 +49,7 @@ async function textOf(input: Readable): Promise<string> {
   }
 }
 
-/** @throws UsageError if the text is not JSON. Leaves out the parser's message, which would quote a possible secret. */
+/** @throws UsageError if the text is not JSON. Omits the parser's message, which could quote a secret. */
 function requireJSON(text: string): void {
   try {
     JSON.parse(text);

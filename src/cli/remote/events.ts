@@ -1,4 +1,4 @@
-/** An event of a stream, or the time after which to connect again. */
+/** An event of a stream, or the delay before reconnecting. */
 export interface ServerEvent {
   readonly id?: string | undefined;
   readonly data?: string | undefined;
@@ -8,7 +8,7 @@ export interface ServerEvent {
 
 /**
  * Reads server-sent events as Tidemark sends them: with a line feed at the end of each line.
- * @param onBytes called whenever anything has come
+ * @param onBytes called whenever data arrives
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export async function* readEvents(

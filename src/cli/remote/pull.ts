@@ -1,7 +1,7 @@
 /** Reads a view of a running server, or one of its rows, and follows its changes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Terminal, UsageError } from '../terminal.js';
-import { done, exitCodeOf, harmless, mayPass, objectIn, reasonOf, refusalOf } from './answers.js';
+import { exitCodeOf, harmless, objectIn, reasonOf, refusalOf, success, temporaryFailure } from './answers.js';
 import { readEvents } from './events.js';
 import { authorization, type ServerOptions, secondsOf, serverURL } from './server-line.js';
 
@@ -11,14 +11,14 @@ export interface PullOptions extends ServerOptions {
   readonly follow?: boolean;
 }
 
-/** How long a stream may be silent, in milliseconds. The server sends something every 15 seconds. */
+/** Milliseconds of silence after which a stream counts as dead. The server sends something every 15 seconds. */
 const silenceMs = 40_000;
-const longestRetryMs = 30_000;
+const maxRetryMs = 30_000;
 
 /**
- * Prints the rows, a line each; with `since`, or if it follows the view, what has changed, a line each time. On failure,
- * prints the reason to standard error.
- * @returns the exit code; never, if it follows the view, unless the server refuses
+ * Prints the rows, one per line. With `since` or `follow`, prints the changes instead, one line for each patch. On
+ * failure, prints the reason to standard error.
+ * @returns the exit code; with `follow`, only if the server refuses or the first connection fails
  */
 export async function pullCommand(
   terminal: Terminal,
@@ -38,13 +38,13 @@ export async function pullCommand(
   return readOnce(terminal, { ...request, headers: { ...headers, Accept: accept } });
 }
 
-interface Asked {
+interface ViewRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
-async function readOnce({ print, say }: Terminal, { url, headers, timeoutMs }: Asked): Promise<number> {
+async function readOnce({ print, say }: Terminal, { url, headers, timeoutMs }: ViewRequest): Promise<number> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });
@@ -55,20 +55,20 @@ async function readOnce({ print, say }: Terminal, { url, headers, timeoutMs }: A
       last = text;
     }
     if (last !== '' && !last.endsWith('\n')) print('\n');
-    return done;
+    return success;
   } catch (error) {
     const silent = `No answer from ${url.origin} within ${timeoutMs / 1000} s.`;
     say(harmless(signal.aborted ? silent : `Cannot reach ${url.origin}: ${reasonOf(error)}.`));
-    return mayPass;
+    return temporaryFailure;
   }
 }
 
-/** Connects again when the connection is lost, or the server is busy. */
-async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: Asked): Promise<number> {
+/** Prints changes as they arrive. Reconnects when the connection is lost, or the server is busy. */
+async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: ViewRequest): Promise<number> {
   let lastID: string | undefined;
   let retryMs = 1_000;
   let hasConnected = false;
-  for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, longestRetryMs)) {
+  for (let waitMs = retryMs; ; waitMs = Math.min(2 * waitMs, maxRetryMs)) {
     const silence = new AbortController();
     let alarm = setTimeout(() => silence.abort(), timeoutMs);
     try {
@@ -80,7 +80,7 @@ async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: Ask
       });
       if (!response.ok) {
         const { status } = response;
-        if (!hasConnected || exitCodeOf(status, undefined) !== mayPass) return await refuse(say, response);
+        if (!hasConnected || exitCodeOf(status, undefined) !== temporaryFailure) return await refuse(say, response);
       } else {
         hasConnected = true;
         const onBytes = () => {
@@ -98,7 +98,7 @@ async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: Ask
     } catch (error) {
       if (!hasConnected) {
         say(harmless(`Cannot reach ${url.origin}: ${reasonOf(error)}.`));
-        return mayPass;
+        return temporaryFailure;
       }
     } finally {
       clearTimeout(alarm);

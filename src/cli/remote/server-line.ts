@@ -1,23 +1,23 @@
-/** Where a running server is, and who asks, as given on the command line or in the environment. */
+/** The URL of a running server and the caller's token, from the command line or the environment. */
 import { toPathSegment } from '../../protocol/path-segment.js';
 import { UsageError } from '../terminal.js';
 
-/** The options of all commands that ask a running server. They take precedence over the environment. */
+/** The options of all commands that call a running server. They take precedence over the environment. */
 export interface ServerOptions {
   readonly url?: string;
   readonly token?: string;
   readonly timeout: string;
 }
 
-/** Node's fetch (undici) gives up on its own after this many seconds. */
-const longestTimeout = 300;
+/** Node's fetch (undici) itself times out after this many seconds. */
+const maxTimeoutSeconds = 300;
 
 /**
- * The URL of what is below the server's own, by the segments of its path; `TIDEMARK_URL` if there is no option.
- * @throws UsageError. Its message repeats none of the values: they may be secrets.
+ * Returns the URL of a path below the server's `/api`. The server's URL is the option, or else `TIDEMARK_URL`.
+ * @throws UsageError. Its message contains none of the values, because they may be secrets.
  */
-export function serverURL({ url: given }: ServerOptions, segments: readonly string[], env: NodeJS.ProcessEnv): URL {
-  const base = given ?? (env.TIDEMARK_URL || 'http://localhost:3000');
+export function serverURL({ url: option }: ServerOptions, segments: readonly string[], env: NodeJS.ProcessEnv): URL {
+  const base = option ?? (env.TIDEMARK_URL || 'http://localhost:3000');
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError('The server URL must look like https://app.example.com');
@@ -32,26 +32,26 @@ export function serverURL({ url: given }: ServerOptions, segments: readonly stri
 }
 
 /**
- * The header that says who asks; none without a token.
- * @throws UsageError
+ * Returns the `Authorization` header; none without a token.
+ * @throws UsageError if a header cannot carry the token
  */
-export function authorization({ token: given }: ServerOptions, env: NodeJS.ProcessEnv): Record<string, string> {
-  const token = given ?? (env.TIDEMARK_TOKEN || undefined);
+export function authorization({ token: option }: ServerOptions, env: NodeJS.ProcessEnv): Record<string, string> {
+  const token = option ?? (env.TIDEMARK_TOKEN || undefined);
   return token === undefined ? {} : { Authorization: `Bearer ${sendable(token, '--token')}` };
 }
 
-/** @throws UsageError */
+/** @throws UsageError if a header cannot carry the value */
 export function sendable(value: string, option: string): string {
   const text = value.trim();
   if (!/^[\x20-\x7e]+$/.test(text)) throw new UsageError(`The value of ${option} cannot be sent in a header`);
   return text;
 }
 
-/** @throws UsageError */
+/** @throws UsageError if the timeout is out of range */
 export function secondsOf({ timeout }: ServerOptions): number {
   const seconds = Number(timeout);
-  if (!(seconds > 0 && seconds <= longestTimeout)) {
-    throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds`);
+  if (!(seconds > 0 && seconds <= maxTimeoutSeconds)) {
+    throw new UsageError(`--timeout must be more than 0 and at most ${maxTimeoutSeconds} seconds`);
   }
   return seconds;
 }

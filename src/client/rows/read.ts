@@ -1,37 +1,37 @@
-/** Reads and writes of one view, in a transaction of the engine. */
+/** Reads and writes one view in a transaction of the engine. */
 import { indexKey, indexPrefix, type ReadTransaction, type ScanOptions, type WriteTransaction } from '#engine';
 import { ClientError } from '../client-error.js';
 import type { ReadonlyJSON } from '../stores/types.js';
 import type { CountOptions, Index, IndexedRow, Key, ListOptions, ReadView, WriteView } from '../types.js';
 import { fieldsOf, indexName, keyText } from './keys.js';
 
-/** Where the rows of a view are. */
-export interface Place {
+/** A view as it is stored: the prefix of its keys, and its indexes. */
+export interface StoredView {
   readonly view: string;
-  /** What the keys of its rows start with. */
+  /** The prefix of the keys of its rows. */
   readonly prefix: string;
   readonly indexes: readonly Index<unknown>[];
 }
 
-// The server sends what the views' types say, and nothing checks it here.
+// The server sends rows of the views' types. The client does not check them.
 type Unchecked = never;
 
-export function readView(tx: ReadTransaction, place: Place): ReadView<unknown> {
+export function readView(tx: ReadTransaction, storedView: StoredView): ReadView<unknown> {
   return {
-    get: (key) => tx.get(place.prefix + keyText(key)),
-    list: (options = {}) => list(tx, place, options),
-    count: (options = {}) => count(tx, place, options),
+    get: (key) => tx.get(storedView.prefix + keyText(key)),
+    list: (options = {}) => list(tx, storedView, options),
+    count: (options = {}) => count(tx, storedView, options),
   };
 }
 
-export function writeView(tx: WriteTransaction, place: Place): WriteView<unknown> {
-  const at = (key: Key) => place.prefix + keyText(key);
+export function writeView(tx: WriteTransaction, storedView: StoredView): WriteView<unknown> {
+  const at = (key: Key) => storedView.prefix + keyText(key);
   return {
-    ...readView(tx, place),
+    ...readView(tx, storedView),
     set: (key, row) => tx.set(at(key), row as Unchecked),
     async update(key, fields) {
       const row = await tx.get(at(key));
-      if (row === undefined) return tx.reason === 'initial' ? tellMissing(place.view, keyText(key)) : undefined;
+      if (row === undefined) return tx.reason === 'initial' ? warnMissing(storedView.view, keyText(key)) : undefined;
       const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
       await tx.set(at(key), { ...(row as object), ...Object.fromEntries(changed) } as Unchecked);
     },
@@ -41,28 +41,32 @@ export function writeView(tx: WriteTransaction, place: Place): WriteView<unknown
   };
 }
 
-/** Somebody else may have deleted the row by the time that the mutator runs again, but hardly before its call. */
-function tellMissing(view: string, key: string): void {
+/** Warns about a missing row in the initial call. Before a rerun, another user may have deleted the row. */
+function warnMissing(view: string, key: string): void {
   console.warn(
     `A mutator updates the row "${key}" of the view "${view}", which is not there, so nothing is shown of it. What to do: name the row by the fields of its key, as the row has them, or create it first with set.`,
   );
 }
 
-async function list(tx: ReadTransaction, place: Place, options: ListOptions): Promise<readonly ReadonlyJSON[]> {
+async function list(
+  tx: ReadTransaction,
+  storedView: StoredView,
+  options: ListOptions,
+): Promise<readonly ReadonlyJSON[]> {
   const rows: ReadonlyJSON[] = [];
-  for await (const row of tx.scan(scanOptions(place, options)).values()) rows.push(row);
+  for await (const row of tx.scan(scanOptions(storedView, options)).values()) rows.push(row);
   return rows;
 }
 
-async function count(tx: ReadTransaction, place: Place, options: CountOptions): Promise<number> {
+async function count(tx: ReadTransaction, storedView: StoredView, options: CountOptions): Promise<number> {
   let rows = 0;
-  for await (const _ of tx.scan(scanOptions(place, options)).values()) rows++;
+  for await (const _ of tx.scan(scanOptions(storedView, options)).values()) rows++;
   return rows;
 }
 
-/** @throws ClientError if the view has no such index, or if the options do not fit together */
+/** @throws ClientError if the view has no such index, or if the options cannot be combined */
 function scanOptions(
-  { view, prefix: start, indexes }: Place,
+  { view, prefix: start, indexes }: StoredView,
   { by, equals, prefix, after, limit, descending }: ListOptions,
 ): ScanOptions {
   const { row, key } = (after ?? {}) as Partial<IndexedRow>;

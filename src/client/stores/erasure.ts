@@ -1,6 +1,6 @@
 /**
- * Deletes the data of users who have signed out. What a sign-out cannot delete, because a tab does not respond or the page
- * is closed, the next start deletes.
+ * Deletes the data of users who have signed out. If a sign-out cannot delete everything, because a tab does not respond
+ * or the page is closed, the next start of a client deletes the rest.
  */
 import { IDBDatabasesStore } from '#engine';
 import { within } from '../within.js';
@@ -10,30 +10,30 @@ import type { StoreProvider } from './types.js';
 /** The longest wait for IndexedDB, in milliseconds. */
 const maxEraseMs = 5_000;
 
-/** The beginning of the keys in `localStorage` that name users whose data must still be deleted. */
+/** The prefix of the keys in `localStorage` that name users whose data must still be deleted. */
 const markPrefix = 'tidemark/signed-out/';
 
-/** Has the next start delete a user's data in IndexedDB, unless `eraseIndexedDB` does so before. */
+/** Marks a user's data in IndexedDB, so that the next start deletes it unless `eraseIndexedDB` does so earlier. */
 export function markSignedOut(name: string): void {
   try {
     marks()?.setItem(markPrefix + name, '');
   } catch {
-    // There is no room: only this page can delete it.
+    // The mark cannot be stored, so only this page can delete the data.
   }
 }
 
-/** Deletes what sign-outs have left: before it returns, the data of a user who is about to use it. */
+/** Deletes data that sign-outs have left behind. Waits only for the data of the user who is about to use the client. */
 export async function finishSignOuts(name: string): Promise<void> {
-  // What fails is tried again at the next start.
+  // The next start retries a deletion that fails.
   for (const other of markedNames()) if (other !== name) eraseIndexedDB(other, false, isMarked).catch(() => {});
   if (isMarked(name)) await eraseIndexedDB(name, false, isMarked);
 }
 
 /**
- * Deletes a user's databases in IndexedDB, those of other schema versions too.
+ * Deletes a user's databases in IndexedDB, including those of other schema versions.
  * @param othersClosed true if no other tab has them open. Otherwise, they are only emptied.
- * @param isDue says whether another tab has not done so already
- * @throws Error named `TimeoutError` if a tab that does not respond holds it up, and every error of IndexedDB
+ * @param isDue returns false if another tab has already deleted them
+ * @throws Error named `TimeoutError` if an unresponsive tab blocks the deletion, and every error of IndexedDB
  */
 export async function eraseIndexedDB(
   name: string,
@@ -67,7 +67,7 @@ async function clearIndexedDB(name: string, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Calls `body` with the engine's list of databases, and the names of those of a user. */
+/** Calls `body` with the engine's list of databases, and the names of the user's databases. */
 async function withDatabases(
   create: StoreProvider['create'],
   name: string,
@@ -95,7 +95,7 @@ function isMarked(name: string): boolean {
   return marks()?.getItem(markPrefix + name) != null;
 }
 
-/** Undefined where there is none, or where the browser allows no site data. */
+/** The storage of the marks; undefined if there is none, or if the browser blocks site data. */
 function marks(): Storage | undefined {
   try {
     return globalThis.localStorage;
@@ -104,7 +104,7 @@ function marks(): Storage | undefined {
   }
 }
 
-/** Runs alone among the tabs. Only secure contexts have locks. */
+/** Runs a function in one tab at a time, except in insecure contexts, which have no locks. */
 async function exclusively(name: string, run: () => Promise<void>): Promise<void> {
   const { locks } = globalThis.navigator ?? {};
   await (locks ? locks.request(`tidemark/erase/${name}`, run) : run());

@@ -8,13 +8,13 @@ export const indexedDBStores: StoreProvider = {
 };
 
 const objectStore = 'chunks';
-/** Its value changes when the database is emptied, so that a store from before does not write to it any more. */
-const epochKey = 'tidemark/epoch';
+/** The value of this key changes when the database is emptied, so that stores opened earlier no longer write to it. */
+const generationKey = 'tidemark/generation';
 
 /**
- * Empties a database, also while other tabs have it open: their stores can write to it no more. A deletion would wait for
- * a tab that does not respond, and everybody who opens the database would wait for the deletion.
- * @param signal gives it up
+ * Empties a database, even while other tabs have it open. Their stores can no longer write to it. A deletion would wait
+ * for unresponsive tabs, and every later attempt to open the database would wait for the deletion.
+ * @param signal aborts the transaction
  * @throws every error of IndexedDB
  */
 export async function clearDatabase(name: string, signal: AbortSignal): Promise<void> {
@@ -24,7 +24,7 @@ export async function clearDatabase(name: string, signal: AbortSignal): Promise<
     signal.addEventListener('abort', () => abort(transaction));
     const cleared = completed(transaction);
     transaction.objectStore(objectStore).clear();
-    transaction.objectStore(objectStore).put(newRandomHash(), epochKey);
+    transaction.objectStore(objectStore).put(newRandomHash(), generationKey);
     await cleared;
   } finally {
     database.close();
@@ -34,8 +34,8 @@ export async function clearDatabase(name: string, signal: AbortSignal): Promise<
 class IndexedDBStore implements KeyValueStore {
   readonly #name: string;
   #database: Promise<IDBDatabase> | undefined;
-  /** The epoch in which it was opened first; null until then. */
-  #epoch: unknown = null;
+  /** The generation of the database when the store was first opened; null until then. */
+  #generation: unknown = null;
   #closed = false;
 
   constructor(name: string) {
@@ -52,12 +52,12 @@ class IndexedDBStore implements KeyValueStore {
 
   async write(): Promise<KeyValueWrite> {
     const transaction = await this.#begin('readwrite');
-    return new IndexedDBWrite(transaction, this.#name, this.#epoch);
+    return new IndexedDBWrite(transaction, this.#name, this.#generation);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    // A database that is still being opened is closed when it is open, which may never be.
+    // A database that is still opening is closed once it is open, which may never happen.
     this.#database?.then(
       (database) => database.close(),
       () => {},
@@ -88,32 +88,32 @@ class IndexedDBStore implements KeyValueStore {
   }
 
   async #openDatabase(): Promise<IDBDatabase> {
-    const database = await openDatabase(this.#name, this.#epoch !== null);
-    if (this.#epoch !== null) return database;
-    this.#epoch = await requested(database.transaction(objectStore).objectStore(objectStore).get(epochKey));
+    const database = await openDatabase(this.#name, this.#generation !== null);
+    if (this.#generation !== null) return database;
+    this.#generation = await requested(database.transaction(objectStore).objectStore(objectStore).get(generationKey));
     return database;
   }
 }
 
 /**
- * @param existed true if the database has been open before: a new one would be empty
- * @throws DOMException named `NotFoundError` if it existed and is gone, and every error of IndexedDB
+ * @param existed true if the store has opened the database before: a newly created one would be empty
+ * @throws DOMException named `NotFoundError` if it existed and has been deleted, and every error of IndexedDB
  */
 async function openDatabase(name: string, existed: boolean): Promise<IDBDatabase> {
   const request = indexedDB.open(name);
-  let gone = false;
+  let wasDeleted = false;
   request.onupgradeneeded = () => {
-    gone = existed;
-    if (gone) request.transaction!.abort();
+    wasDeleted = existed;
+    if (wasDeleted) request.transaction!.abort();
     else request.result.createObjectStore(objectStore);
   };
   try {
     const database = await requested(request);
-    // Otherwise, another tab could not delete it.
+    // An open connection would prevent another tab from deleting the database.
     database.onversionchange = () => database.close();
     return database;
   } catch (error) {
-    throw gone ? deletedDatabase(name) : error;
+    throw wasDeleted ? deletedDatabase(name) : error;
   }
 }
 
@@ -122,7 +122,7 @@ class IndexedDBRead implements KeyValueRead {
   #transaction: IDBTransaction;
   #closed = false;
 
-  /** @param begin begins another transaction: IndexedDB ends one that nothing was asked of for a moment */
+  /** @param begin begins another transaction, because IndexedDB ends a transaction without pending requests */
   constructor(begin: () => Promise<IDBTransaction>, transaction: IDBTransaction) {
     this.#begin = begin;
     this.#transaction = transaction;
@@ -159,17 +159,17 @@ class IndexedDBRead implements KeyValueRead {
 class IndexedDBWrite implements KeyValueWrite {
   readonly #transaction: IDBTransaction;
   readonly #name: string;
-  readonly #epoch: unknown;
-  /** What to put; undefined deletes the key. */
+  readonly #generation: unknown;
+  /** The changes to commit, by key; undefined deletes the key. */
   readonly #changes = new Map<string, ReadonlyJSON | undefined>();
   #closed = false;
   #isCommitting = false;
 
-  /** @param epoch of the store */
-  constructor(transaction: IDBTransaction, name: string, epoch: unknown) {
+  /** @param generation the generation of the database that the store opened */
+  constructor(transaction: IDBTransaction, name: string, generation: unknown) {
     this.#transaction = transaction;
     this.#name = name;
-    this.#epoch = epoch;
+    this.#generation = generation;
   }
 
   get closed(): boolean {
@@ -195,18 +195,18 @@ class IndexedDBWrite implements KeyValueWrite {
   }
 
   /**
-   * @throws DOMException `QuotaExceededError` if there is no room: IndexedDB tells so by an abort alone. `NotFoundError` if
-   * the database was emptied since the store was opened.
+   * @throws DOMException `QuotaExceededError` if the disk is full, which IndexedDB reports only by aborting;
+   * `NotFoundError` if the database was emptied after the store was opened
    */
   async commit(): Promise<void> {
     if (this.#changes.size === 0) return;
     const store = this.#store();
     this.#isCommitting = true;
     const committed = completed(this.#transaction);
-    const epoch = store.get(epochKey);
+    const generationRequest = store.get(generationKey);
     let wasCleared = false;
-    epoch.onsuccess = () => {
-      wasCleared = epoch.result !== this.#epoch;
+    generationRequest.onsuccess = () => {
+      wasCleared = generationRequest.result !== this.#generation;
       if (wasCleared) abort(this.#transaction);
     };
     let failure: unknown;
@@ -258,12 +258,12 @@ function completed(transaction: IDBTransaction): Promise<void> {
   });
 }
 
-/** Ends a commit that nobody waits for any more. */
+/** Aborts a transaction, unless it has already ended. */
 function abort(transaction: IDBTransaction): void {
   try {
     transaction.abort();
   } catch {
-    // It has just ended by itself.
+    // The transaction has already ended.
   }
 }
 

@@ -1,7 +1,7 @@
 import { dropMemStore, MemStore } from '#engine';
 import type { StoreProvider } from './types.js';
 
-/** Stores in memory. Those of one name share their data, as long as the page or the process lasts. */
+/** Stores in memory. Stores with the same name share their data for the lifetime of the page or process. */
 export const memoryStores: StoreProvider = {
   create: (name) => new MemStore(name),
   drop: dropMemStore,

@@ -1,6 +1,6 @@
 /**
- * Makes a store provider that the engine can rely on: each of its operations settles in time, and where its stores cannot
- * be opened, memory takes their place.
+ * Wraps a store provider so that the engine can rely on it. Each operation resolves or rejects in time, and if the
+ * stores cannot be opened, memory replaces them.
  */
 
 import { within } from '../within.js';
@@ -9,11 +9,11 @@ import { indexedDBStores } from './indexed-db.js';
 import { memoryStores } from './memory.js';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, StoreProvider } from './types.js';
 
-/** The longest waits for a store, in milliseconds. */
+/** The limits on waiting for a store, in milliseconds. */
 export interface StoreLimits {
-  /** Until it has been opened, read and written. */
+  /** The longest wait until a store has been opened, read and written. */
   readonly maxOpenMs: number;
-  /** For one operation of a store that is open. */
+  /** The longest wait for one operation of an open store. */
   readonly maxOperationMs: number;
 }
 
@@ -22,29 +22,29 @@ const storeLimits: StoreLimits = { maxOpenMs: 8_000, maxOperationMs: 60_000 };
 /** The longest wait for a store to close, in milliseconds. */
 const maxCloseMs = 1_000;
 
-/** What is written to see whether a store can be written. */
+/** The key that is written to test whether a store is writable. */
 const probeKey = 'tidemark/opened';
 
-/** Stores that the engine can rely on, and their deletion. */
+/** Stores with time limits and a fallback to memory, and their deletion. */
 export interface Stores extends StoreProvider {
   /**
-   * Calls `open`, which reads and writes the stores for the first time. If they fail, memory takes their place, and `open`
-   * is called again.
+   * Calls `open`, which reads and writes the stores for the first time. If that fails, switches to memory and calls
+   * `open` again.
    */
   opening(open: () => Promise<void>): Promise<void>;
   /**
    * Deletes all stores of the user. The engine must be closed.
    * @param othersClosed true if no other tab has them open
-   * @throws what the stores throw, and Error named `TimeoutError` if they do not respond
+   * @throws every error of the stores, and Error named `TimeoutError` if they do not respond
    */
   erase(othersClosed: boolean): Promise<void>;
 }
 
 /**
- * @param kvStore as the option of `createClient`
- * @param name of the user's databases
- * @param onMemory called if the data is in memory: with the cause if the stores cannot be used, and null if memory was
- * asked for
+ * @param kvStore the option of `createClient`
+ * @param name the name of the user's databases
+ * @param onMemory called if the data is kept in memory: with the cause if the stores cannot be used, and with null if
+ * `kvStore` is `mem`
  */
 export function openStores(
   kvStore: 'idb' | 'mem' | StoreProvider,
@@ -56,15 +56,17 @@ export function openStores(
     onMemory(null);
     return { ...memoryStores, opening: (open) => open(), erase: () => dropStores(memoryStores, name) };
   }
-  const isOwn = kvStore === 'idb';
-  const provider = isOwn ? indexedDBStores : kvStore;
-  const ready = async () => isOwn && finishSignOuts(name);
+  const isIndexedDB = kvStore === 'idb';
+  const provider = isIndexedDB ? indexedDBStores : kvStore;
+  const ready = async () => isIndexedDB && finishSignOuts(name);
   return {
     ...limitedStores(provider, ready, onMemory, limits),
     async erase(othersClosed) {
-      // It may have taken the place of the stores.
+      // Memory may have replaced the stores.
       await dropStores(memoryStores, name);
-      await (isOwn ? eraseIndexedDB(name, othersClosed) : within(dropStores(provider, name), limits.maxOperationMs));
+      await (isIndexedDB
+        ? eraseIndexedDB(name, othersClosed)
+        : within(dropStores(provider, name), limits.maxOperationMs));
     },
   };
 }
@@ -76,7 +78,7 @@ function limitedStores(
   onMemory: (cause: unknown) => void,
   { maxOpenMs, maxOperationMs }: StoreLimits,
 ): Omit<Stores, 'erase'> {
-  let chosen = provider;
+  let activeProvider = provider;
   let maxMs = maxOpenMs;
   let probing: Promise<void> | undefined;
   const choice: Choice = {
@@ -85,8 +87,8 @@ function limitedStores(
         ready().then(() => probe(new LimitedStore(name, { maxMs, choose: async () => provider }))),
         maxOpenMs,
       );
-      if (chosen === provider) await probing;
-      return chosen;
+      if (activeProvider === provider) await probing;
+      return activeProvider;
     },
     get maxMs() {
       return maxMs;
@@ -102,7 +104,7 @@ function limitedStores(
       try {
         await open();
       } catch (cause) {
-        chosen = memoryStores;
+        activeProvider = memoryStores;
         onMemory(cause);
         await open();
       }
@@ -111,7 +113,7 @@ function limitedStores(
   };
 }
 
-/** Writes and reads a store, and closes it. */
+/** Tests a store: writes, reads and closes it. */
 async function probe(store: KeyValueStore): Promise<void> {
   const write = await store.write();
   try {
@@ -130,13 +132,13 @@ async function probe(store: KeyValueStore): Promise<void> {
   await store.close();
 }
 
-/** What the stores of a client have in common. */
+/** The state that all stores of a client share. */
 interface Choice {
   /** The longest wait for an operation, in milliseconds. */
   readonly maxMs: number;
   /**
-   * Where a store of this name is.
-   * @throws why the stores cannot be used, until memory has taken their place
+   * Returns the provider of the store with this name.
+   * @throws the reason why the stores cannot be used, until memory has replaced them
    */
   choose(name: string): Promise<StoreProvider>;
 }
@@ -174,7 +176,7 @@ class LimitedStore implements KeyValueStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // Nobody can do anything about a store that cannot be closed, and the user's next client waits for the end of this.
+    // Nothing can be done about a store that does not close, and the user's next client waits for this call.
     if (this.#store) await within(this.#store.close(), maxCloseMs).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** What the engine and applications both know: data, and where it is kept. */
+/** The types that the engine and applications share: data, and the stores that keep it. */
 
 /** A JSON value. */
 export type ReadonlyJSON =
@@ -9,13 +9,13 @@ export type ReadonlyJSON =
   | readonly ReadonlyJSON[]
   | { readonly [key: string]: ReadonlyJSON | undefined };
 
-/** Where the engine keeps its data: stores of keys and values, by name. */
+/** Creates and deletes the key-value stores in which the engine keeps its data. */
 export interface StoreProvider {
   create(name: string): KeyValueStore;
   drop(name: string): Promise<void>;
 }
 
-/** A store of keys and values: memory, IndexedDB, or one of the application's. */
+/** A key-value store: in memory, in IndexedDB, or provided by the application. */
 export interface KeyValueStore {
   read(): Promise<KeyValueRead>;
   write(): Promise<KeyValueWrite>;

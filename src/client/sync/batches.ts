@@ -1,22 +1,22 @@
 import type { PushedMutation } from '#engine';
 
-/** The most that one push carries. */
+/** The limits of one push. */
 export interface BatchLimits {
   readonly mutations: number;
-  /** In bytes, of UTF-8. */
+  /** The size in bytes, as UTF-8. */
   readonly bytes: number;
 }
 
-/** Below the usual limits of servers and proxies; the client learns lower ones from a 413. */
+/** Below the common limits of servers and proxies. After a 413, the client uses lower ones. */
 export const batchLimits: BatchLimits = { mutations: 500, bytes: 512 * 1024 };
 
-/** Some mutations, in their order. */
+/** Consecutive mutations, in order. */
 export interface Batch {
   readonly mutations: readonly PushedMutation[];
   readonly bytes: number;
 }
 
-/** The first mutations, as many as the limits allow: at least one. */
+/** Returns as many of the first mutations as the limits allow, but at least one. */
 export function firstBatch(mutations: readonly PushedMutation[], limits: BatchLimits): Batch {
   let bytes = 0;
   let count = 0;
@@ -29,10 +29,10 @@ export function firstBatch(mutations: readonly PushedMutation[], limits: BatchLi
   return { mutations: mutations.slice(0, count), bytes };
 }
 
-/** The size of a value as JSON, in bytes. */
+/** Returns the size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
   const text = JSON.stringify(value) ?? '';
-  // Not by a TextEncoder, which older versions of React Native lack. In JSON text, surrogates come in pairs.
+  // Older versions of React Native have no TextEncoder. In JSON text, surrogates come in pairs.
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -42,7 +42,7 @@ export function sizeOf(value: unknown): number {
   return bytes;
 }
 
-/** Half of what was too large. */
+/** Returns half of the size of a batch that was too large. */
 export function halfOf({ mutations, bytes }: Batch): BatchLimits {
   return { mutations: Math.ceil(mutations.length / 2), bytes: Math.ceil(bytes / 2) };
 }

@@ -4,7 +4,7 @@ import { Credentials } from './credentials.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('a getAuth that never settles holds up no request for longer than a minute', async () => {
+it('a getAuth that never resolves delays a request by at most a minute', async () => {
   const error = vi.fn();
   const holder = { auth: '' };
   const credentials = new Credentials(holder, () => new Promise(() => {}), { error });

@@ -1,20 +1,20 @@
 import type { LogContext } from '#engine';
 import { within } from '../within.js';
 
-/** The shortest time between two questions for new credentials, in milliseconds. */
+/** The minimum time between two calls of `getAuth`, in milliseconds. */
 export const reauthenticateAfterMs = 30_000;
-/** How long the application may take to answer, in milliseconds: requests wait for it. */
+/** The longest wait for `getAuth`, in milliseconds. Requests wait for it. */
 const maxAnswerMs = 60_000;
 
-/** Asks the application for an `Authorization`. */
+/** The application's function that returns an `Authorization`. */
 export type GetAuth = () => string | null | undefined | Promise<string | null | undefined>;
 
-/** The `Authorization` of requests, which the engine holds. */
+/** The `Authorization` of requests, which the engine stores. */
 export class Credentials {
   readonly #holder: { auth: string };
   readonly #getAuth: GetAuth | undefined;
   readonly #log: LogContext;
-  #asked: Promise<void> | undefined;
+  #firstRenewal: Promise<void> | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor(holder: { auth: string }, getAuth: GetAuth | undefined, log: LogContext) {
@@ -23,16 +23,16 @@ export class Credentials {
     this.#log = log;
   }
 
-  /** The `Authorization`: if there is none, the application is asked for one before the first request. */
+  /** Returns the `Authorization`. If there is none, calls `getAuth` before the first request. */
   async get(): Promise<string> {
-    this.#asked ??= (async () => {
+    this.#firstRenewal ??= (async () => {
       if (!this.#holder.auth) this.#holder.auth = (await this.renew()) ?? '';
     })();
-    await this.#asked;
+    await this.#firstRenewal;
     return this.#holder.auth;
   }
 
-  /** New credentials after a 401; null if there are none, or if they have just been asked for. */
+  /** Returns new credentials after a 401; null if there are none, or if `getAuth` was called recently. */
   async renew(): Promise<string | null> {
     const now = performance.now();
     if (now - this.#renewedAt < reauthenticateAfterMs) return null;

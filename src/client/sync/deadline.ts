@@ -1,12 +1,12 @@
-/** Limits how long a request waits for its response. A browser has no limit of its own. */
+/** Limits the time that a request waits for its response. Browsers have no such limit. */
 import { timeoutError } from '../within.js';
 import { type PostOptions, post, type TextResponse } from './transport.js';
 
-/** The longest waits, in milliseconds. */
+/** The limits on waiting for a response, in milliseconds. */
 export interface RequestLimits {
-  /** For the headers of a response. */
+  /** The longest wait for the headers of a response. */
   readonly maxHeadersMs: number;
-  /** For more of a response's body. */
+  /** The longest wait for more of a response's body. */
   readonly maxSilenceMs: number;
 }
 
@@ -17,16 +17,16 @@ export class Deadline {
   readonly #limits: RequestLimits;
   readonly #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Not the signal's reason, which React Native's signals do not have. */
-  #late: Error | undefined;
+  /** The error to throw after a timeout. Abort signals of React Native have no `reason`. */
+  #timeoutError: Error | undefined;
 
   constructor(limits: RequestLimits) {
     this.#limits = limits;
   }
 
   /**
-   * Posts a request, and reads the text of its response, however long that is.
-   * @throws Error named `TimeoutError` if there is no progress, and what `post` throws
+   * Posts a request, and reads the text of its response. Limits the pauses, not the total time.
+   * @throws Error named `TimeoutError` if there is no progress, and every error of `post`
    */
   async post(url: string, options: Omit<PostOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
     try {
@@ -34,7 +34,7 @@ export class Deadline {
       const onProgress = () => this.#expect(this.#limits.maxSilenceMs);
       return await post(url, { ...options, signal: this.#abort.signal, onProgress });
     } catch (error) {
-      throw this.#late ?? error;
+      throw this.#timeoutError ?? error;
     } finally {
       clearTimeout(this.#timer);
     }
@@ -47,7 +47,7 @@ export class Deadline {
   #expect(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#late = timeoutError(ms);
+      this.#timeoutError = timeoutError(ms);
       this.#abort.abort();
     }, ms);
   }

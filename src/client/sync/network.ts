@@ -1,11 +1,11 @@
 import { Deadline, type RequestLimits, requestLimits } from './deadline.js';
 import type { TextResponse } from './transport.js';
 
-/** Sends requests while the client may use the network. While it may not, they wait; those under way end. */
+/** Sends requests while the network is open. Closing it aborts requests, and new ones wait until it is open again. */
 export class Network {
   readonly #limits: RequestLimits;
   readonly #requests = new Set<Deadline>();
-  #passage = Promise.resolve();
+  #untilOpen = Promise.resolve();
   #open: (() => void) | undefined;
 
   constructor(limits: RequestLimits = requestLimits) {
@@ -17,11 +17,11 @@ export class Network {
   }
 
   /**
-   * Posts a request as soon as that is allowed.
-   * @throws Error named `TimeoutError` if the response does not come in time, and what `post` throws
+   * Posts a request once the network is open.
+   * @throws Error named `TimeoutError` if the response does not arrive in time, and every error of `post`
    */
   async post(url: string, options: Parameters<Deadline['post']>[1]): Promise<TextResponse> {
-    while (!this.isOpen) await this.#passage;
+    while (!this.isOpen) await this.#untilOpen;
     const request = new Deadline(this.#limits);
     this.#requests.add(request);
     try {
@@ -38,7 +38,7 @@ export class Network {
 
   close(): void {
     if (!this.isOpen) return;
-    this.#passage = new Promise((resolve) => {
+    this.#untilOpen = new Promise((resolve) => {
       this.#open = resolve;
     });
     for (const request of this.#requests) request.abort();

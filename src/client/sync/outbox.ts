@@ -1,38 +1,38 @@
 import type { PulledResult, PushedMutation } from '#engine';
 import type { PendingMutation } from '../stores/types.js';
 import { within } from '../within.js';
-import { Acknowledged } from './acknowledged.js';
+import { Acknowledgements } from './acknowledgements.js';
 import { Pushes } from './pushes.js';
 
-/** The shortest time between pushes that the engine does not make by itself, in milliseconds. */
+/** The minimum pause before a push that the engine does not start itself, in milliseconds. */
 const minPauseMs = 1_000;
-/** How long a batch is waited for, at most, before a pull. */
+/** The longest wait for a batch before a pull, in milliseconds. */
 const maxBatchMs = 2_000;
 
-/** What is on its way to the server, and what has arrived. */
+/** Tracks the mutations that are being pushed, and those that the server has acknowledged. */
 export class Outbox {
   readonly #pushes = new Pushes();
-  readonly #acknowledged = new Acknowledged();
+  readonly #acknowledgements = new Acknowledgements();
   #inFlight = 0;
   #pushedAt = Number.NEGATIVE_INFINITY;
   #batch: Promise<unknown> = Promise.resolve();
-  /** The moment at which the last pull began. */
-  #pullMoment = 0;
+  /** The sequence number of the last acknowledgement before the last pull began. */
+  #pullSequence = 0;
   #pulls = 0;
   #wasOvertaken = false;
 
-  /** True if a call with these args is known to be too large to be sent. */
+  /** Returns true if an earlier 413 shows that a call with these args is too large to send. */
   isTooLarge(args: unknown): boolean {
     return this.#pushes.isTooLarge(args);
   }
 
-  /** Pushes the mutations that the server has not acknowledged, in batches, by `push`. */
+  /** Pushes the mutations that the server has not acknowledged, in batches. */
   async send(
     mutations: readonly PushedMutation[],
     push: (batch: readonly PushedMutation[]) => Promise<PulledResult>,
   ): Promise<PulledResult> {
-    const waiting = mutations.filter((mutation) => !this.#acknowledged.has(mutation));
-    // The engine asks to push all that no pull has confirmed.
+    const waiting = mutations.filter((mutation) => !this.#acknowledgements.has(mutation));
+    // The engine pushes everything that no pull has confirmed, even if the server has acknowledged it.
     if (waiting.length === 0) return { httpRequestInfo: { httpStatusCode: 200, errorMessage: '' } };
     this.#inFlight++;
     const pulls = this.#pulls;
@@ -42,7 +42,7 @@ export class Outbox {
         const sent = push(batch);
         this.#batch = sent;
         const pushed = await sent;
-        if (pushed.httpRequestInfo.httpStatusCode === 200 && !pushed.response) this.#acknowledged.add(batch);
+        if (pushed.httpRequestInfo.httpStatusCode === 200 && !pushed.response) this.#acknowledgements.add(batch);
         return pushed;
       });
     } catch (error) {
@@ -54,31 +54,31 @@ export class Outbox {
     }
   }
 
-  /** Waits until the batch that is being pushed is answered, for a short time. */
+  /** Waits a short time for the response to the current batch. */
   async batchSent(): Promise<void> {
-    // Its own sender is told what fails.
+    // The sender of the batch handles its errors.
     await within(this.#batch, maxBatchMs).catch(() => {});
   }
 
-  /** That a pull begins. The engine has one at a time. */
+  /** Records the start of a pull. The engine runs one pull at a time. */
   beginPull(): void {
-    this.#pullMoment = this.#acknowledged.now;
+    this.#pullSequence = this.#acknowledgements.sequence;
   }
 
-  /** That what the last pull has brought is applied. */
+  /** Records that the last pull has been applied. */
   endPull(): void {
     this.#pulls++;
-    this.#acknowledged.forget(this.#pullMoment);
+    this.#acknowledgements.forget(this.#pullSequence);
   }
 
-  /** True if the last push was given up although a pull has reached the server during that time. */
+  /** True if the last push timed out although a pull succeeded during that time. */
   get wasOvertaken(): boolean {
     return this.#wasOvertaken;
   }
 
-  /** In how many milliseconds mutations that nobody is sending are to be sent; null if there are none. */
+  /** Returns the delay in milliseconds until mutations that are not being pushed must be; null if there are none. */
   dueIn(pending: readonly PendingMutation[]): number | null {
-    if (this.#inFlight > 0 || pending.every((mutation) => this.#acknowledged.has(mutation))) return null;
+    if (this.#inFlight > 0 || pending.every((mutation) => this.#acknowledgements.has(mutation))) return null;
     return Math.max(0, this.#pushedAt + minPauseMs - performance.now());
   }
 }

@@ -11,7 +11,7 @@ import { Cell, type Observable } from '../observable.js';
 import type { PendingMutation } from '../stores/types.js';
 import { UnconfirmedKeys } from './unconfirmed.js';
 
-/** The pending mutations of a client group, and what they have changed, as observables. */
+/** The pending mutations of a client group, and the keys that they have changed, as observables. */
 export class PendingMutations {
   readonly #engine: Pick<ReplicacheImpl, 'query'>;
   readonly #reader: PendingReader;
@@ -20,8 +20,8 @@ export class PendingMutations {
   #hasEnded = false;
 
   /**
-   * @param toServer says how a mutation is called on the server
-   * @param onListener called when somebody begins to listen for unconfirmed keys
+   * @param toServer converts a mutation of the engine to the one that the server receives
+   * @param onListener called when `unconfirmed` gets its first listener
    */
   constructor(
     engine: Pick<ReplicacheImpl, 'query' | 'memdag'>,
@@ -45,17 +45,17 @@ export class PendingMutations {
     return this.#cell.get();
   }
 
-  /** Reads them again: all, or after calls of this client, what these have added. */
+  /** Reads the mutations again. After calls of this client, the unconfirmed keys need no full comparison. */
   async update(after: 'calls' | 'other changes'): Promise<void> {
     // Waits until the engine is open.
     await this.#engine.query(() => undefined);
     await this.#reader.read();
     await (after === 'calls' ? this.#unconfirmed.addCalls() : this.#unconfirmed.compare());
-    // Another update may have read newer ones in the meantime.
+    // Another update may have read newer mutations in the meantime.
     if (!this.#hasEnded) this.#cell.set(this.#reader.latest);
   }
 
-  /** That there are none any more. */
+  /** Empties both observables permanently. */
   end(): void {
     this.#hasEnded = true;
     this.#cell.set([]);
@@ -63,21 +63,21 @@ export class PendingMutations {
   }
 }
 
-/** Reads the pending mutations of a store. After a call, it reads what is new alone. */
+/** Reads the pending mutations of a store. After a call, it reads only the new ones. */
 class PendingReader {
   readonly #store: Store;
   readonly #toServer: (mutation: PendingMutation) => PendingMutation;
-  /** The state that was read last. */
+  /** The hash of the state that was read last. */
   #head = '';
   #pending: readonly PendingMutation[] = [];
 
-  /** @param toServer says how a mutation is called on the server */
+  /** @param toServer converts a mutation of the engine to the one that the server receives */
   constructor(store: Store, toServer: (mutation: PendingMutation) => PendingMutation) {
     this.#store = store;
     this.#toServer = toServer;
   }
 
-  /** What was read last, the oldest first: the same array until they have changed. */
+  /** The mutations that were read last, oldest first: the same array until they change. */
   get latest(): readonly PendingMutation[] {
     return this.#pending;
   }
@@ -92,10 +92,10 @@ class PendingReader {
         added.push(this.#toServer({ id, clientID, name, args }));
         commit = await commitFromHash(basisHash, read);
       }
-      const known = commit.chunk.hash === this.#head ? this.#pending : [];
-      const found = added.length === 0 ? known : [...known, ...added.reverse()];
+      const previous = commit.chunk.hash === this.#head ? this.#pending : [];
+      const current = added.length === 0 ? previous : [...previous, ...added.reverse()];
       this.#head = head.chunk.hash;
-      if (!areSame(found, this.#pending)) this.#pending = found;
+      if (!areSame(current, this.#pending)) this.#pending = current;
     });
   }
 }
@@ -104,8 +104,8 @@ function isLocal(meta: Commit['meta']): meta is LocalMeta {
   return meta.type === 4;
 }
 
-function areSame(some: readonly PendingMutation[], others: readonly PendingMutation[]): boolean {
-  if (some === others) return true;
-  if (some.length !== others.length) return false;
-  return some.every(({ id, clientID }, i) => id === others[i]!.id && clientID === others[i]!.clientID);
+function areSame(one: readonly PendingMutation[], other: readonly PendingMutation[]): boolean {
+  if (one === other) return true;
+  if (one.length !== other.length) return false;
+  return one.every(({ id, clientID }, i) => id === other[i]!.id && clientID === other[i]!.clientID);
 }

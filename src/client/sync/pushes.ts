@@ -2,25 +2,25 @@ import type { PulledResult, PushedMutation } from '#engine';
 import { type BatchLimits, batchLimits, firstBatch, halfOf, sizeOf } from './batches.js';
 import { tooLarge } from './requests.js';
 
-/** The name under which a mutation is pushed whose args are too large to be sent: the server refuses it. */
+/** The name under which a mutation with args that are too large is pushed without them. The server refuses it. */
 const withdrawnName = 'tidemark/withdrawn';
 
-/** Pushes mutations in batches, and leaves out the args that no batch can carry. */
+/** Pushes mutations in batches, and leaves out args that are too large for any batch. */
 export class Pushes {
   #limits: BatchLimits = batchLimits;
-  /** The size of the smallest mutation that was too large by itself, in bytes. */
+  /** The size of the smallest mutation that was too large on its own, in bytes. */
   #maxBytes = Number.POSITIVE_INFINITY;
   readonly #withdrawn = new Set<string>();
 
-  /** True if a call with these args is known to be too large to be sent. */
+  /** Returns true if an earlier 413 shows that a call with these args is too large to send. */
   isTooLarge(args: unknown): boolean {
     return Number.isFinite(this.#maxBytes) && sizeOf(args) >= this.#maxBytes;
   }
 
   /**
-   * Pushes all, in their order, until a batch fails.
-   * @param push pushes a batch
-   * @returns what the last batch was answered with
+   * Pushes all mutations in order, until a batch fails.
+   * @param push pushes one batch
+   * @returns the result of the last batch
    */
   async send(
     mutations: readonly PushedMutation[],
@@ -44,12 +44,12 @@ export class Pushes {
       ? { ...mutation, name: withdrawnName, args: { name: mutation.name } }
       : mutation;
 
-  /** @returns false if the mutation has been withdrawn already, so that even its bare record is too large */
+  /** @returns false if the mutation has already been withdrawn, so that it is too large even without its args */
   #withdraw(mutation: PushedMutation, bytes: number): boolean {
     if (this.#withdrawn.has(keyOf(mutation))) return false;
     this.#withdrawn.add(keyOf(mutation));
     this.#maxBytes = Math.min(this.#maxBytes, bytes);
-    // It alone was what the batches before were too large for.
+    // The earlier batches were too large only because of this mutation.
     this.#limits = { ...batchLimits, bytes: Math.min(batchLimits.bytes, Math.ceil(bytes / 2)) };
     return true;
   }

@@ -1,7 +1,6 @@
 /**
- * Sends mutations that clients of earlier versions of the application have left unsent: those with other mutators or
- * indexes, whose client groups are in the same database, and those with another schema version, which have a database
- * of their own.
+ * Sends mutations that earlier versions of the application have left unsent. Versions with other mutators or indexes
+ * have their client groups in the same database. Versions with another schema version have a separate database.
  */
 import {
   assertHash,
@@ -26,13 +25,13 @@ import {
 } from '#engine';
 import type { StoreProvider } from '../stores/types.js';
 
-/** The format of the engine's databases. Others are left alone. */
+/** The supported format of the engine's databases. Other databases are left alone. */
 const format = 7;
 const mainHead = 'main';
-/** How much of another group's data is held in memory meanwhile, in bytes. */
+/** The maximum amount of another group's data in memory during recovery, in bytes. */
 const cacheBytes = 10 * 2 ** 20;
 
-/** The engine of the version that sends them. */
+/** The engine that sends the mutations. */
 export interface Recoverer
   extends Pick<
     ReplicacheImpl,
@@ -48,7 +47,7 @@ interface Recovery {
   readonly pusher: Pusher;
 }
 
-/** @returns whether nothing is left that could be sent if it were tried again soon */
+/** @returns true if nothing is left that a retry could send soon */
 export async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
   const recovery = { engine, puller, pusher };
   let recovered = await recoverFrom(recovery, engine.perdag, engine.schemaVersion);
@@ -57,8 +56,8 @@ export async function recoverMutations(engine: Recoverer, puller: Puller, pusher
     for (const database of Object.values(await databases.getDatabases())) {
       if (engine.closed) return false;
       const { name, replicacheName, replicacheFormatVersion, schemaVersion } = database;
-      const ofOthers = replicacheName !== engine.name || replicacheFormatVersion !== format;
-      if (ofOthers || name === engine.idbName) continue;
+      const isForeign = replicacheName !== engine.name || replicacheFormatVersion !== format;
+      if (isForeign || name === engine.idbName) continue;
       const store = new StoreImpl(engine.stores.create(name), newRandomHash, assertHash);
       try {
         recovered = (await recoverFrom(recovery, store, schemaVersion)) && recovered;
@@ -73,17 +72,17 @@ export async function recoverMutations(engine: Recoverer, puller: Puller, pusher
 }
 
 async function recoverFrom(recovery: Recovery, store: Store, schemaVersion: string): Promise<boolean> {
-  const own = await recovery.engine.clientGroupID;
+  const ownGroupID = await recovery.engine.clientGroupID;
   let recovered = true;
   for (const [id, group] of await withRead(store, getClientGroups)) {
     if (recovery.engine.closed) return false;
-    if (id === own || group.disabled || !clientGroupHasPendingMutations(group)) continue;
+    if (id === ownGroupID || group.disabled || !clientGroupHasPendingMutations(group)) continue;
     recovered = (await recoverGroup(recovery, store, schemaVersion, id, group)) && recovered;
   }
   return recovered;
 }
 
-/** Pushes what a group has left, asks the server what has been applied, and notes that for the next time. */
+/** Pushes a group's unsent mutations, pulls to learn which ones the server has applied, and stores that. */
 async function recoverGroup(
   { engine, puller, pusher }: Recovery,
   store: Store,

@@ -3,13 +3,13 @@ import { refusedClient } from '../client-error.js';
 import type { Network } from './network.js';
 import type { StatusTracker } from './status.js';
 
-/** How requests reach the server, and who hears what became of them. */
+/** The network and the cookie mode of requests. */
 export interface RequestOptions {
   readonly network: Network;
   readonly credentials: RequestCredentials | undefined;
 }
 
-/** The status of a request that the server, or a proxy before it, does not take for its size. */
+/** The status of a request that the server, or a proxy in front of it, refuses as too large. */
 export const tooLarge = 413;
 
 /** A request of the sync protocol. */
@@ -25,7 +25,7 @@ export interface SyncRequest {
 /**
  * Sends a request as the engine's own puller and pusher do.
  *
- * @param status is told how it went, if given
+ * @param status receives the outcome, if given
  * @throws if there is no response
  */
 export async function send(
@@ -45,7 +45,7 @@ export async function send(
       credentials,
     });
     if (httpStatusCode !== 200) {
-      // A push that is too large is sent in parts.
+      // `Pushes` splits a push that is too large.
       if (kind === 'pull' || httpStatusCode !== tooLarge) status?.refused(kind, url, httpStatusCode, text);
       return { httpRequestInfo: { httpStatusCode, errorMessage: text } };
     }
@@ -53,7 +53,7 @@ export async function send(
     const answer = JSON.parse(text) as { readonly error?: unknown };
     if (answer.error) status?.failed(kind, refusedClient(answer));
     else status?.succeeded(kind);
-    // A push is answered with an empty object, or with an error that the engine knows.
+    // The response to a push is an empty object, or an error that the engine handles.
     return kind === 'pull' || answer.error ? { response: answer, httpRequestInfo } : { httpRequestInfo };
   } catch (error) {
     if (network.isOpen) status?.lost(kind, url, error);

@@ -5,19 +5,19 @@ import { StatusTracker } from './status.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('what cannot be stored is tried again after at most 30 seconds, however often it has failed, until it is stored', async () => {
+it('saving is retried at least every 30 seconds until it succeeds', async () => {
   const status = new StatusTracker();
-  const moments = [Date.now()];
+  const times = [Date.now()];
   let isFull = true;
   const persist = async () => {
-    moments.push(Date.now());
+    times.push(Date.now());
     if (isFull) throw new DOMException('Full', 'QuotaExceededError');
   };
   const saving: Saving = new Saving(status, () => saving.save(persist));
   saving.changed();
   await vi.advanceTimersByTimeAsync(5 * 60_000);
-  moments.push(Date.now());
-  const pauses = moments.slice(1).map((moment, i) => moment - moments[i]!);
+  times.push(Date.now());
+  const pauses = times.slice(1).map((time, i) => time - times[i]!);
   expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
   expect(status.observable.get()).toMatchObject({ storage: 'failing', storageError: { code: 'storage-full' } });
 

@@ -1,34 +1,34 @@
 import type { StatusTracker } from './status.js';
 
-/** How long the engine usually takes, at most, until it has stored a change. */
-const usualMs = 2_000;
-/** The longest wait until storing is tried again. */
+/** The initial retry delay. The engine normally stores a change within this time. */
+const defaultRetryMs = 2_000;
+/** The maximum retry delay. */
 const maxRetryMs = 30_000;
 
-/** Follows whether all that is in memory is stored, and stores again what could not be stored. */
+/** Tracks whether all data in memory has been stored, and retries failed writes. */
 export class Saving {
   readonly #status: StatusTracker;
   readonly #persist: () => Promise<void>;
   #changes = 0;
-  #saved = 0;
+  #savedChanges = 0;
   #hasPulled = false;
-  #retryMs = usualMs;
+  #retryMs = defaultRetryMs;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param persist stores what is in memory, by way of `save` */
+  /** @param persist stores the data in memory, through `save` */
   constructor(status: StatusTracker, persist: () => Promise<void>) {
     this.#status = status;
     this.#persist = persist;
   }
 
-  /** That there is something new in memory. */
+  /** Records a change of the data in memory. */
   changed(): void {
     this.#changes++;
     this.#status.saving();
     this.#schedule();
   }
 
-  /** That a pull has been applied. The first one is stored at once: it is the one that a reload would repeat. */
+  /** Records that a pull has been applied. Stores the first one immediately, because a reload would repeat it. */
   pulled(): void {
     this.changed();
     if (this.#hasPulled) return;
@@ -36,7 +36,7 @@ export class Saving {
     this.#try();
   }
 
-  /** @throws what `persist` throws, which the status then tells */
+  /** @throws every error of `persist`, after reporting it to the status */
   async save(persist: () => Promise<void>): Promise<void> {
     const changes = this.#changes;
     try {
@@ -47,19 +47,19 @@ export class Saving {
       this.#schedule();
       throw error;
     }
-    this.#saved = changes;
-    this.#retryMs = usualMs;
+    this.#savedChanges = changes;
+    this.#retryMs = defaultRetryMs;
     if (this.#isSaved) this.#status.saved();
   }
 
-  /** That nothing is stored any more. */
+  /** Stops the retries: nothing more is stored. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#saved = this.#changes;
+    this.#savedChanges = this.#changes;
   }
 
   get #isSaved(): boolean {
-    return this.#saved === this.#changes;
+    return this.#savedChanges === this.#changes;
   }
 
   #schedule(): void {
@@ -71,7 +71,7 @@ export class Saving {
   }
 
   #try(): void {
-    // The status says what fails.
+    // The status shows the error.
     this.#persist().catch(() => {});
   }
 }

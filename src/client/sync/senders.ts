@@ -1,4 +1,4 @@
-/** The engine's puller and pusher: requests of our own, which tell the status what becomes of them. */
+/** The engine's puller and pusher, which send the client's own requests and report their results to the status. */
 import type { PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
 import type { PendingMutation } from '../stores/types.js';
 import { type Credentials, reauthenticateAfterMs } from './credentials.js';
@@ -6,15 +6,15 @@ import type { Outbox } from './outbox.js';
 import { type RequestOptions, send, tooLarge } from './requests.js';
 import type { StatusTracker } from './status.js';
 
-/** The shortest wait before the engine sends a request again, in milliseconds. */
+/** The minimum delay before the engine retries a request, in milliseconds. */
 const minRetryMs = 30;
 
 export interface SenderOptions extends RequestOptions {
-  /** Says how a pushed mutation is called on the server. */
+  /** Converts a mutation of the engine to the one that the server receives. */
   readonly toServer: (mutation: PendingMutation) => PendingMutation;
 }
 
-/** What requests are made with. */
+/** The parts of a client that send its requests. */
 export interface Sender {
   readonly engine: Pick<ReplicacheImpl, 'pullURL' | 'pushURL' | 'requestOptions'>;
   readonly credentials: Credentials;
@@ -30,7 +30,7 @@ export function createPuller(
 ): Puller {
   return async (request, requestID) => {
     const auth = await credentials.get();
-    // With it, the server tells which mutations it has refused.
+    // Requests the mutations that the server has refused.
     const body = { ...request, refused: true };
     const pulled = await send({ kind: 'pull', url: engine.pullURL, auth, requestID, body }, options, status);
     if (pulled.response) onPulled?.();
@@ -61,7 +61,7 @@ export function createPusher(
   };
 }
 
-/** Until the credentials change, a request after a 401 would be refused, too: the engine tries again seldom. */
+/** Slows down the engine's retries after a 401, because requests fail until the credentials change. */
 function setRetryDelay({ requestOptions }: Sender['engine'], { httpRequestInfo }: PulledResult): void {
   requestOptions.minDelayMs = httpRequestInfo.httpStatusCode === 401 ? reauthenticateAfterMs : minRetryMs;
 }

@@ -1,35 +1,35 @@
 import { type ClientError, refusedRequest, storageFailed, storageUnavailable, unreachable } from '../client-error.js';
 import { Cell, type Observable } from '../observable.js';
 
-/** How a client is connected to its server. */
+/** The state of a client's connection and storage. */
 export interface Status {
   /**
    * - `connecting`: nothing has been pulled yet
    * - `online`: the last requests succeeded
    * - `offline`: the server cannot be reached, the browser has no network, or `setOnline(false)` was called
    * - `unauthorized`: the server does not accept the credentials
-   * - `error`: the server refuses requests for another reason, what it has sent cannot be applied, or the client must
-   *   start over
+   * - `error`: the server refuses requests for another reason, its response cannot be applied, or the client must start
+   *   over
    * - `closed`: by `close`, or by a sign-out in any tab
    */
   readonly state: 'connecting' | 'online' | 'offline' | 'unauthorized' | 'error' | 'closed';
-  /** Why it is not online, and what to do; null if nothing is wrong. */
+  /** The reason why the client is not online, and what to do; null if nothing is wrong. */
   readonly error: ClientError | null;
-  /** Whether a newer version of the application is open in another tab, or this one is no longer served: reload. */
+  /** True if the page must reload: another tab has a newer version open, or the server no longer serves this one. */
   readonly outdated: boolean;
   /**
    * Where the data and the pending mutations are:
-   * - `saved`: in the local database, so they are there when the page is loaded again
-   * - `saving`: some are still in memory alone; they are being written
-   * - `failing`: some are in memory alone, since the database cannot be written; this is tried again
-   * - `memory`: all are in memory alone, since the database cannot be used, or since `kvStore` is `mem`
+   * - `saved`: in the local database, so they survive a reload of the page
+   * - `saving`: some are only in memory; they are being written
+   * - `failing`: some are only in memory, because the database cannot be written; the client keeps retrying
+   * - `memory`: all are only in memory, because the database cannot be used or `kvStore` is `mem`
    */
   readonly storage: 'saved' | 'saving' | 'failing' | 'memory';
-  /** Why the database cannot be used or written, and what to do; null if nothing is wrong. */
+  /** The reason why the database cannot be used or written, and what to do; null if nothing is wrong. */
   readonly storageError: ClientError | null;
 }
 
-/** What may fail: the requests, and applying what a pull has brought. */
+/** The operations that can fail: requests, and applying the response to a pull. */
 type Kind = 'pull' | 'push' | 'apply';
 
 const unserved = 'version-not-supported';
@@ -43,7 +43,7 @@ export const initialStatus: Status = {
   storageError: null,
 };
 
-/** Follows the requests and the storage of a client. */
+/** Tracks the requests and the storage of a client. */
 export class StatusTracker {
   readonly #cell = new Cell<Status>(initialStatus);
   readonly #failures: Partial<Record<Kind, ClientError>> = {};
@@ -81,19 +81,19 @@ export class StatusTracker {
     this.#update();
   }
 
-  /** That the application has taken it off the network, or put it back. */
+  /** Records that the application has taken the client off the network, or put it back. */
   setOnline(online: boolean): void {
     this.#disconnected = !online;
     this.#update();
   }
 
-  /** That a newer version of the application is open in another tab. */
+  /** Records that another tab has a newer version of the application open. */
   outdated(): void {
     this.#outdated = true;
     this.#update();
   }
 
-  /** That something is in memory alone. */
+  /** Records that some data is only in memory. */
   saving(): void {
     if (this.#storage.storage === 'saved') this.#setStorage('saving', null);
   }
@@ -107,7 +107,7 @@ export class StatusTracker {
     if (this.#storage.storage !== 'memory') this.#setStorage('failing', storageFailed(cause));
   }
 
-  /** @param cause why the local database cannot be used; null if memory was asked for */
+  /** @param cause why the local database cannot be used; null if `kvStore` is `mem` */
   inMemory(cause: unknown): void {
     this.#setStorage('memory', cause === null ? null : storageUnavailable(cause));
   }
@@ -117,7 +117,7 @@ export class StatusTracker {
     this.#update();
   }
 
-  /** That nothing more will happen. */
+  /** Records the end of the client. */
   end(state: 'closed' | 'error', error: ClientError | null): void {
     if (this.#final?.state === 'closed') return;
     for (const event of ['online', 'offline']) globalThis.removeEventListener?.(event, this.#networkChanged);
@@ -131,7 +131,7 @@ export class StatusTracker {
     if (Object.entries(next).some(([name, value]) => value !== now[name as keyof Status])) this.#cell.set(next);
   }
 
-  /** In a rolling deployment, the next server may serve the version that this one does not serve yet. */
+  /** Not permanent: in a rolling deployment, the next server may serve the version that this one does not serve yet. */
   get #isOutdated(): boolean {
     return this.#outdated || this.#failures.pull?.code === unserved || this.#failures.push?.code === unserved;
   }

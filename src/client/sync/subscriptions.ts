@@ -4,17 +4,17 @@ import type { ReadonlyJSON } from '../stores/types.js';
 
 type Engine = Pick<ReplicacheImpl, 'clientID' | 'closed' | 'subscribe' | 'experimentalWatch'>;
 
-/** How long it takes, at first and at most, until data that could not be read is read again, in milliseconds. */
+/** The first and the maximum delay before data that could not be read is read again, in milliseconds. */
 const [minRetryMs, maxRetryMs] = [500, 30_000];
 
 /**
- * Begins to listen to the engine. Returns a function that stops it.
+ * Subscribes to the engine. Returns an unsubscribe function.
  * @param call calls the application's listener
  * @param failed called when the data cannot be read
  */
 type Start = (call: (listener: () => void) => void, failed: (error: unknown) => void) => () => void;
 
-/** A listener of the application's. */
+/** A listener of the application, which subscribes again after a failure. */
 class Listener {
   readonly #start: Start;
   readonly #onFirstFailure: (error: unknown) => void;
@@ -59,11 +59,11 @@ class Listener {
   }
 }
 
-/** The application's listeners for data. When its user signs out, all are shown that there is none any more. */
+/** The application's subscriptions to data. When the user signs out, each receives an empty result. */
 export class Subscriptions {
   readonly #engine: Engine;
   readonly #log: LogContext;
-  /** What each calls its listener with when the data is gone. */
+  /** For each listener, a function that prepares its last call, without data. */
   readonly #active = new Map<Listener, () => Promise<() => void>>();
   #hasEnded = false;
 
@@ -72,12 +72,12 @@ export class Subscriptions {
     this.#log = log;
   }
 
-  /** True if there is no data any more. */
+  /** True if the user has signed out, so there is no more data. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Calls a listener with what `body` returns, and again whenever that has changed. Returns a function that stops it. */
+  /** Calls a listener with the result of `body`, and again after each change. Returns an unsubscribe function. */
   subscribe<Result>(body: (tx: ReadTransaction) => Promise<Result>, onData: (result: Result) => void): () => void {
     const withoutData = async () => {
       const result = await body(emptyTransaction(this.#engine.clientID));
@@ -88,27 +88,27 @@ export class Subscriptions {
     );
   }
 
-  /** Calls a listener with what is there, and then with what has changed. Returns a function that stops it. */
+  /** Calls a listener with all existing entries, then with each set of changes. Returns an unsubscribe function. */
   watch(prefix: string, onDiff: (diff: readonly DiffOperation[]) => void): () => void {
-    // At the end, the data may be out of reach: a mutator that never ends holds it up.
-    const shown = new Map<string, ReadonlyJSON>();
-    const tell = (diff: readonly DiffOperation[]) => {
+    // At the end, the data may be unreadable, because a mutator that never ends blocks reads.
+    const shownRows = new Map<string, ReadonlyJSON>();
+    const forward = (diff: readonly DiffOperation[]) => {
       for (const { key, newValue } of diff) {
-        if (newValue === undefined) shown.delete(key);
-        else shown.set(key, newValue);
+        if (newValue === undefined) shownRows.delete(key);
+        else shownRows.set(key, newValue);
       }
       onDiff(diff);
     };
     const withoutData = async () => () =>
-      onDiff(Array.from(shown, ([key, oldValue]) => ({ op: 'del', key, oldValue })));
+      onDiff(Array.from(shownRows, ([key, oldValue]) => ({ op: 'del', key, oldValue })));
     return this.#listen(withoutData, (call, failed) => {
       const onError = (error: unknown) => {
-        // Changes must not be told before the rows that are there.
+        // The listener must not receive changes before the existing rows.
         stop();
         failed(error);
       };
       const options = { prefix, initialValuesInFirstDiff: true, onError } as const;
-      const stop = this.#engine.experimentalWatch((diff) => call(() => tell(diff)), options);
+      const stop = this.#engine.experimentalWatch((diff) => call(() => forward(diff)), options);
       return stop;
     });
   }
@@ -118,7 +118,7 @@ export class Subscriptions {
       if (!this.#engine.closed) this.#log.error?.('A subscription failed. It is tried again', error);
     });
     this.#active.set(listener, withoutData);
-    // The engine never calls a listener that comes after the end.
+    // The engine calls no listener that subscribes after the end.
     if (this.#hasEnded) void this.end();
     else listener.start();
     return () => {
@@ -127,7 +127,7 @@ export class Subscriptions {
     };
   }
 
-  /** Calls each listener a last time. */
+  /** Calls each listener a last time, without data. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     const active = [...this.#active];
@@ -144,7 +144,7 @@ const emptyScan: ScanResult = {
   async *entries() {},
 };
 
-/** A transaction that finds nothing. */
+/** Creates a transaction that finds nothing. */
 function emptyTransaction(clientID: string): ReadTransaction {
   return { clientID, get: async () => undefined, has: async () => false, scan: () => emptyScan };
 }

@@ -22,20 +22,20 @@ import { createPuller, createPusher, type Sender, type SenderOptions } from './s
 import type { StatusTracker } from './status.js';
 import { Subscriptions } from './subscriptions.js';
 
-/** The longest wait, at the end, for the store, and for the server, in milliseconds. */
-const maxKeepingMs = 5_000;
-/** How many pending mutations are many: each pull repeats all of them. */
+/** The longest wait for each step of a shutdown, in milliseconds. */
+const maxShutdownMs = 5_000;
+/** With more pending mutations, a poke's pull waits for the current batch: each pull reruns all of them. */
 const manyPending = 200;
 
-/** What a `SyncEngine` needs besides the engine's options. */
+/** The options of a `SyncEngine` besides those of the engine. */
 export interface SyncEngineOptions extends SenderOptions {
   readonly status: StatusTracker;
   readonly getAuth?: GetAuth | undefined;
 }
 
 /**
- * The engine with requests of our own, which tell the status what becomes of them; with its pending mutations as an
- * observable; and with what its package leaves out: sending what earlier versions of the application have left unsent.
+ * The engine with the client's own requests, which report their results to the status. Adds the pending mutations as an
+ * observable, and sends mutations that earlier versions of the application have left unsent, which the package omits.
  */
 export class SyncEngine extends ReplicacheImpl {
   readonly log: LogContext;
@@ -49,13 +49,13 @@ export class SyncEngine extends ReplicacheImpl {
   readonly #sender: Sender;
   #recovering: Promise<boolean> | undefined;
   #recovered = false;
-  /** How many pulls in a row could not be applied. */
+  /** The number of consecutive pulls that could not be applied. */
   #notApplied = 0;
   readonly #calls = new Set<Promise<void>>();
   /** True if the client's record is lost. */
   #isLost = false;
-  /** Why every call is rejected. */
-  #ended: ClientError | undefined;
+  /** The error of every call after the end. */
+  #endError: ClientError | undefined;
 
   constructor(engineOptions: EngineOptions & { readonly kvStore: Stores }, options: SyncEngineOptions) {
     super(engineOptions);
@@ -67,7 +67,7 @@ export class SyncEngine extends ReplicacheImpl {
     this.#saving = new Saving(options.status, () => this.persist());
     this.#credentials = new Credentials(this, options.getAuth, this.log);
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
-    // Without an address, the engine's own are kept: they send nothing.
+    // Without a URL, the engine keeps its own puller and pusher, which send nothing.
     if (this.pullURL) this.puller = createPuller(this.#sender, options.status, () => void this.#recoverOnce());
     if (this.pushURL) this.pusher = createPusher(this.#sender, options.status, () => this.#endPush());
     if (options.getAuth) this.getAuth = () => this.#credentials.renew();
@@ -79,27 +79,27 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   protected override async opening(open: () => Promise<void>): Promise<void> {
-    // The engine's constructor calls this before ours has set its fields.
+    // The engine's constructor calls this before this class has set its fields.
     await Promise.resolve();
     await this.stores.opening(open);
   }
 
-  /** The mutations that no pull has confirmed, of all tabs that share this one's data. */
+  /** The mutations that no pull has confirmed, from all tabs that share this tab's data. */
   get pending(): Observable<readonly PendingMutation[]> {
     return this.#pending.observable;
   }
 
-  /** The keys whose values are not the server's, but what pending mutations have made of them. */
+  /** The keys whose values pending mutations have changed, so that they differ from the server's. */
   get unconfirmed(): Observable<ReadonlySet<string>> {
     return this.#pending.unconfirmed;
   }
 
   /**
-   * Calls a mutator. Rejects only if the call is not kept.
-   * @throws ClientError once the client is closed, and what the mutator throws
+   * Calls a mutator. Rejects only if the mutation is not recorded.
+   * @throws ClientError once the client is closed, and every error of the mutator
    */
   async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<void> {
-    if (this.#ended) throw this.#ended;
+    if (this.#endError) throw this.#endError;
     if (this.#outbox.isTooLarge(args)) throw callTooLarge();
     const call = this.mutate[name]!(args);
     this.#calls.add(call);
@@ -114,27 +114,27 @@ export class SyncEngine extends ReplicacheImpl {
 
   /** @throws ClientError once the client is closed */
   override async query<Result>(body: (tx: ReadTransaction) => Promise<Result> | Result): Promise<Result> {
-    if (this.#ended) throw this.#ended;
+    if (this.#endError) throw this.#endError;
     return super.query(body);
   }
 
   /** @throws ClientError once the client is closed */
   override async pull(options?: { readonly now?: boolean | undefined }): Promise<void> {
-    if (this.#ended) throw this.#ended;
+    if (this.#endError) throw this.#endError;
     await super.pull(options);
   }
 
-  /** Closes the client. Calls that have begun are finished and kept. */
+  /** Closes the client. Waits for calls that have begun, and stores their mutations. */
   override async close(): Promise<void> {
     await this.#finish(closedClient());
     await this.#keep();
     await this.#stop();
   }
 
-  /** Closes the client, and keeps nothing. Nothing of its data is shown any more. */
+  /** Closes the client without storing anything. Subscriptions stop showing its data. */
   async signOut(): Promise<void> {
     this.#pending.end();
-    const emptied = within(this.subscriptions.end(), maxKeepingMs).catch((error: unknown) => {
+    const emptied = within(this.subscriptions.end(), maxShutdownMs).catch((error: unknown) => {
       this.log.error?.('Something of the user’s may still be shown', error);
     });
     await this.#finish(signedOut());
@@ -142,11 +142,11 @@ export class SyncEngine extends ReplicacheImpl {
     await this.#stop();
   }
 
-  /** @param error with which later calls are rejected */
+  /** @param error the error of later calls */
   async #finish(error: ClientError): Promise<void> {
-    this.#ended ??= error;
-    // A mutator of the application's may never end.
-    await within(Promise.allSettled(this.#calls), maxKeepingMs).catch(() => {});
+    this.#endError ??= error;
+    // A mutator of the application may never end.
+    await within(Promise.allSettled(this.#calls), maxShutdownMs).catch(() => {});
   }
 
   async #stop(): Promise<void> {
@@ -154,27 +154,27 @@ export class SyncEngine extends ReplicacheImpl {
     await super.close();
   }
 
-  /** Writes to the store what is only in memory, as the engine does up to a second and a half after a call. */
+  /** Stores the data that is only in memory. The engine does so up to 1.5 seconds after a call. */
   async #keep(): Promise<void> {
-    await within(this.persist(), maxKeepingMs).catch((error: unknown) => {
-      this.log.error?.('The last changes could not be kept in this browser', error);
+    await within(this.persist(), maxShutdownMs).catch((error: unknown) => {
+      this.log.error?.('The last changes could not be stored in this browser', error);
     });
   }
 
   override async persist(): Promise<void> {
     await this.#saving.save(async () => {
       await super.persist();
-      // The engine stores nothing without the client's record, and does not say so here.
+      // Without the client's record, the engine stores nothing and does not report that here.
       if (this.#isLost) throw startOver();
     });
   }
 
-  /** Called before each pending mutation is repeated on newer data: gives other tasks of the page their turn. */
+  /** Lets other tasks of the page run before each pending mutation reruns on newer data. */
   async betweenRepeats({ dbtx }: WriteTransaction): Promise<void> {
     await nextTurn(dbtx.map._dagRead.kvWrite);
   }
 
-  /** Pulls, but while many mutations are being pushed, not before those of this batch can be confirmed. */
+  /** Pulls. With many pending mutations, first waits for the current batch, so that the pull can confirm it. */
   async pullWhenPushed(): Promise<void> {
     if (this.#pending.now.length > manyPending) await this.#outbox.batchSent();
     await this.pull({ now: true });
@@ -195,21 +195,21 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   /**
-   * Tells the status of a pull that was answered and cannot be applied, if the one before could not either: another tab
-   * may have stored newer data during one.
+   * Reports a response that cannot be applied, once this happens twice in a row: a single failure may mean that another
+   * tab stored newer data during the pull.
    */
   async #applying<Result>(pulling: Promise<Result>): Promise<Result> {
     try {
       return await pulling;
     } catch (error) {
-      // The status knows already that there was no response.
+      // The puller has already reported a missing response to the status.
       const wasAnswered = (error as Error).name !== 'PullError';
       if (wasAnswered && ++this.#notApplied > 1) this.#options.status.failed('apply', notApplied(error));
       throw error;
     }
   }
 
-  /** Takes over what other tabs have stored. */
+  /** Loads what other tabs have stored. */
   override async refresh(): Promise<void> {
     await super.refresh();
     await this.#updatePending();
@@ -225,18 +225,18 @@ export class SyncEngine extends ReplicacheImpl {
 
   #endPush(): void {
     this.#forgetConfirmed();
-    // The engine would wait as if the server could not be reached.
+    // The engine would back off as if it could not reach the server.
     if (this.#outbox.wasOvertaken && this.#pending.now.length > 0) this.#send('push');
   }
 
-  /** A push that failed is not sent again if a pull has confirmed it: its failure means nothing any more. */
+  /** Clears a push failure once pulls have confirmed all mutations, because that push is not sent again. */
   #forgetConfirmed(): void {
     if (this.#pending.now.length === 0) this.#options.status.succeeded('push');
   }
 
   /**
-   * Pushes what the engine would push later, or not at all: what another tab has left, and what is waiting for another
-   * try although the server can be reached again.
+   * Pushes mutations that the engine would push later or not at all: those that another tab has left, and those that
+   * wait for a retry although the server is reachable again.
    */
   #pushUnacknowledged(): void {
     const ms = this.#outbox.dueIn(this.#pending.now);
@@ -244,19 +244,19 @@ export class SyncEngine extends ReplicacheImpl {
     else if (ms !== null) setTimeout(() => this.#pushUnacknowledged(), ms);
   }
 
-  /** Asks the server at once, and sends what is pending: the network is back, or the user. */
+  /** Pulls and pushes pending mutations immediately, because the network or the user is back. */
   resume(): void {
     if (this.#pending.now.length > 0) this.#send('push');
     this.#send('pull');
   }
 
   #send(kind: 'push' | 'pull'): void {
-    if (this.#ended) return;
-    // The status says what fails.
+    if (this.#endError) return;
+    // The status shows the error.
     super[kind]({ now: true }).catch(() => {});
   }
 
-  /** Whether nothing is left to be sent. Never rejects: what failed is tried again after the next pull. */
+  /** Resolves to true if no mutations of other versions are left. Never rejects: the next pull retries. */
   override recoverMutations(): Promise<boolean> {
     if (this.closed || !this.pullURL || !this.pushURL) return Promise.resolve(false);
     this.#recovering ??= recoverMutations(this, createPuller(this.#sender), createPusher(this.#sender))
@@ -278,21 +278,21 @@ export class SyncEngine extends ReplicacheImpl {
       await this.#pending.update(after);
       this.#forgetConfirmed();
     } catch (error) {
-      if (!this.#ended) this.log.error?.('Cannot read the pending mutations', error);
+      if (!this.#endError) this.log.error?.('Cannot read the pending mutations', error);
     }
   }
 
-  /** The `Authorization` of the next request. */
+  /** Returns the `Authorization` of the next request. */
   authorization(): Promise<string> {
     return this.#credentials.get();
   }
 
-  /** The client's record is lost: only a new client can go on. If it is this browser's, the server takes what is pending. */
+  /** Ends a client whose record is lost. If only the browser has lost it, the server still takes pending mutations. */
   async #lost(): Promise<void> {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#options.status.end('error', startOver());
-    if (this.#pending.now.length > 0) await within(super.push({ now: true }), maxKeepingMs).catch(() => {});
+    if (this.#pending.now.length > 0) await within(super.push({ now: true }), maxShutdownMs).catch(() => {});
     if (globalThis.document) location.reload();
   }
 }

@@ -1,6 +1,6 @@
-/** Sends requests, and tells when some of a response has come. */
+/** Sends requests, and reports the progress of their responses. */
 
-/** A response that has been read. */
+/** A response with its whole body. */
 export interface TextResponse {
   readonly status: number;
   readonly text: string;
@@ -11,19 +11,19 @@ export interface PostOptions {
   readonly body: string;
   readonly credentials?: RequestCredentials | undefined;
   readonly signal: AbortSignal;
-  /** Called when the headers have come, and each time that more of the body has. */
+  /** Called when the headers arrive, and each time that more of the body arrives. */
   readonly onProgress: () => void;
 }
 
 /**
  * Posts a request.
- * @throws once the signal is aborted, and TypeError if there is no response
+ * @throws if the signal is aborted, and TypeError if there is no response
  */
 export type Post = (url: string, options: PostOptions) => Promise<TextResponse>;
 
 /**
- * The transport of this environment. Browsers have both: with a reader of `fetch`, Chromium aborts some requests at their
- * end, and React Native has no such reader.
+ * Posts with XMLHttpRequest where it exists, and otherwise with `fetch`. Reading a `fetch` body as a stream makes
+ * Chromium abort some requests at their end, and React Native does not support it.
  */
 export const post: Post = (url, options) =>
   globalThis.XMLHttpRequest ? postWithXHR(url, options) : postWithFetch(url, options);

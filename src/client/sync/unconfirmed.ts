@@ -12,31 +12,31 @@ import { Cell, type Observable } from '../observable.js';
 
 const entriesOnly: DiffConfig = { shouldComputeDiffs: () => true, shouldComputeDiffsForIndex: () => false };
 
-/** How many times longer than the last comparison took, the next one waits. */
+/** The pause before the next comparison, as a multiple of the time that the last one took. */
 const pauseRatio = 9;
 
 /**
- * The keys at which the data here differs from what the server has sent, as long as somebody listens. A comparison takes
- * longer the more is pending. So many calls in a row share one, and until then each adds the keys that it has changed.
+ * The keys whose local values differ from the server's, tracked while there is a listener. The more mutations are
+ * pending, the longer a comparison takes. So calls in a row share one, and until then each adds its keys.
  */
 export class UnconfirmedKeys {
   readonly #store: Store;
   readonly #cell: Cell<ReadonlySet<string>>;
-  #isHeard = false;
+  #hasListener = false;
   #hasEnded = false;
-  /** The state that the keys are of. */
+  /** The state to which the keys belong. */
   #state: Commit | undefined;
   #notBefore = 0;
-  #waiting: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onListener called when the first listener comes */
+  /** @param onListener called when the first listener subscribes */
   constructor(store: Store, onListener: () => void) {
     this.#store = store;
     this.#cell = new Cell<ReadonlySet<string>>(new Set(), () => {
-      this.#isHeard = true;
+      this.#hasListener = true;
       onListener();
       return () => {
-        this.#isHeard = false;
+        this.#hasListener = false;
         this.#state = undefined;
       };
     });
@@ -46,11 +46,11 @@ export class UnconfirmedKeys {
     return this.#cell;
   }
 
-  /** That the data has changed, however that was. */
+  /** Updates the keys after any change of the data. */
   async compare(): Promise<void> {
-    if (!this.#isHeard || this.#hasEnded) return;
-    clearTimeout(this.#waiting);
-    this.#waiting = undefined;
+    if (!this.#hasListener || this.#hasEnded) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const started = performance.now();
     await withRead(this.#store, async (read) => {
       const now = await commitFromHead('main', read);
@@ -61,7 +61,7 @@ export class UnconfirmedKeys {
     this.#notBefore = ended + pauseRatio * (ended - started);
   }
 
-  /** That calls have changed the data. */
+  /** Updates the keys after calls of this client. */
   async addCalls(): Promise<void> {
     const before = this.#state;
     if (!before || performance.now() >= this.#notBefore) return this.compare();
@@ -72,17 +72,17 @@ export class UnconfirmedKeys {
         this.#set(new Set([...this.#cell.get(), ...(await changedKeys(before, now, read))]));
       });
     } catch {
-      // The state before is no longer in memory: what was stored meanwhile has taken its place.
+      // The previous state is no longer in memory, because a newly stored state has replaced it.
       return this.compare();
     }
-    // A client that is being closed cannot be read any more.
-    this.#waiting ??= setTimeout(() => this.compare().catch(() => {}), this.#notBefore - performance.now());
+    // Reads fail when the client is closing.
+    this.#timer ??= setTimeout(() => this.compare().catch(() => {}), Math.max(0, this.#notBefore - performance.now()));
   }
 
-  /** That there are none any more. */
+  /** Removes all keys permanently. */
   end(): void {
     this.#hasEnded = true;
-    clearTimeout(this.#waiting);
+    clearTimeout(this.#timer);
     this.#cell.set(new Set());
   }
 

@@ -4,33 +4,33 @@ import type { Statement } from '../database.js';
 import { isOfStatementName, isStalePlan } from '../sqlstate.js';
 
 /**
- * The named statements of a pool. A pooler that lends each transaction any of its own connections to the server may not
- * know them: then a name is missing where it is used, or taken where it is given. That is found out once, by failing.
+ * The named statements of a pool. A pooler that assigns each transaction any of its server connections may not track
+ * them. A name is then missing where it is used, or taken where it is assigned. The first such failure turns names off.
  */
 export class NamedStatements {
-  readonly #onUnknown: () => void;
-  #areKnown = true;
-  /** By text: most are run again and again. */
+  readonly #onUnusable: () => void;
+  #areUsable = true;
+  /** By text, because most statements run repeatedly. */
   readonly #digests = new BoundedMap<string, string>(1_000);
 
-  /** @param onUnknown called once, if names turn out to be of no use */
-  constructor(onUnknown: () => void = () => {}) {
-    this.#onUnknown = onUnknown;
+  /** @param onUnusable called once, if names turn out to be unusable */
+  constructor(onUnusable: () => void = () => {}) {
+    this.#onUnusable = onUnusable;
   }
 
   /**
-   * The name to prepare a statement under, if there is to be one. It has a digest of the text: behind a pooler, another
+   * Returns the name to prepare a statement under, if any. It contains a digest of the text: behind a pooler, another
    * version of this library may have prepared another text on the same connection.
    */
   nameOf({ name, text }: Statement): string | undefined {
-    return name === undefined || !this.#areKnown ? undefined : `${name}_${this.#digestOf(text)}`;
+    return name === undefined || !this.#areUsable ? undefined : `${name}_${this.#digestOf(text)}`;
   }
 
-  /** Whether a statement has failed only because of its name. It may be run once more without. */
+  /** Returns true if a statement failed only because of its name. It can then run once more without a name. */
   areWhy(error: unknown): boolean {
     if (!isOfStatementName(error)) return isStalePlan(error);
-    if (this.#areKnown) this.#onUnknown();
-    this.#areKnown = false;
+    if (this.#areUsable) this.#onUnusable();
+    this.#areUsable = false;
     return true;
   }
 

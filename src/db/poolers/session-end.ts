@@ -1,8 +1,8 @@
 /**
- * What `DISCARD ALL` does, in statements that may follow a COMMIT or a ROLLBACK in the same message. Closing a
- * connection to a pooler leaves the session behind it as it is, and anything sent later may reach another session.
+ * The effect of `DISCARD ALL`, as statements that can follow a COMMIT or a ROLLBACK in the same message. Closing a
+ * connection to a pooler does not reset the session behind it, and a later message may reach another session.
  *
- * Statements that were prepared by the protocol stay: the pooler may count on them.
+ * Statements that were prepared through the protocol stay, because the pooler may rely on them.
  */
 export const endOfSession: readonly string[] = [
   'close all',

@@ -1,7 +1,7 @@
 import { SetupError } from '../../errors.js';
 import { codeOf } from '../sqlstate.js';
 
-/** What poolers refuse because of how they, or their clients, are set up. It does not pass by waiting. */
+/** Errors of poolers that result from how they, or their clients, are configured. Waiting does not help. */
 const refusals: readonly (readonly [refusal: RegExp, advice: string])[] = [
   [
     /unsupported startup parameter/,
@@ -21,9 +21,9 @@ const refusals: readonly (readonly [refusal: RegExp, advice: string])[] = [
   ],
 ];
 
-/** An error that says what to do, in place of a refusal that does not pass; any other error is returned as it is. */
+/** Returns an error with advice for a pooler's permanent refusal; returns any other error unchanged. */
 export function explainPooler(error: unknown): unknown {
-  // Postgres itself has other codes for these.
+  // Postgres itself uses other codes for these errors.
   if (codeOf(error) !== '08P01' || !(error instanceof Error)) return error;
   const { message } = error;
   const advice = refusals.find(([refusal]) => refusal.test(message))?.[1];
@@ -33,7 +33,7 @@ export function explainPooler(error: unknown): unknown {
   });
 }
 
-/** @throws what `explainPooler` returns. */
+/** @throws the error that `explainPooler` returns. */
 export function failExplained(error: unknown): never {
   throw explainPooler(error);
 }

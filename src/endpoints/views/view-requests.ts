@@ -1,4 +1,4 @@
-/** What a request for a view, or for one of its rows, asks for. */
+/** Decodes requests for a view, or for one of its rows. */
 
 import { entityTagsIn, preferenceOf, preferredType } from '../../http/negotiation.js';
 import type { Inputs } from '../../protocol/fields.js';
@@ -6,36 +6,36 @@ import { malformed, readInputs } from '../../protocol/fields.js';
 import { isToken } from '../../protocol/read-token.js';
 import type { ViewPart } from '../../view/client-views.js';
 
-/** The media types in which views are read. */
+/** The media types of views. */
 export const mediaTypes = ['application/json', 'application/x-ndjson', 'text/event-stream'] as const;
 
 export type ViewMediaType = (typeof mediaTypes)[number];
 
-/** What a request asks for. */
-export interface Asked extends Inputs {
+/** A request for a view, or for one of its rows. */
+export interface ViewRequest extends Inputs {
   readonly part: ViewPart;
   readonly type: ViewMediaType;
-  /** The token from which on ops are asked for; undefined if rows are. */
+  /** The token since which the caller requests ops; undefined if it requests rows. */
   readonly since: string | undefined;
-  /** The rows that the caller has. */
-  readonly known: Known;
-  /** For how long the caller would wait until there is something new, in milliseconds. */
+  /** The rows that the caller already has. */
+  readonly ifNoneMatch: IfNoneMatch;
+  /** How long the caller is willing to wait for something new, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** What `If-None-Match` says. */
-export interface Known {
-  /** The token of rows in the form that is asked for, and the entity tag that has it. */
+/** The contents of `If-None-Match`. */
+export interface IfNoneMatch {
+  /** The token of rows in the requested format, and the entity tag that contains it. */
   readonly token?: string | undefined;
   readonly tag?: string | undefined;
-  /** Whether any rows will do. */
+  /** True for `*`, which any rows match. */
   readonly any: boolean;
 }
 
-/** The longest that a request is held, in seconds. */
-const longestWait = 60;
+/** The maximum time that a request waits, in seconds. */
+const maxWaitSeconds = 60;
 
-/** What is added to a token to make an entity tag, for each form of rows: each must have tags of its own. */
+/** The suffix of the token in an entity tag. Each format of rows must have its own tags. */
 const suffixes: Readonly<Record<ViewMediaType, string>> = {
   'application/json': '',
   'application/x-ndjson': '.lines',
@@ -43,12 +43,16 @@ const suffixes: Readonly<Record<ViewMediaType, string>> = {
 };
 
 /**
- * Reads what is asked for.
- * @param part what the path names
- * @param schemaVersions those that the application serves; all if undefined
+ * Decodes a request.
+ * @param part the part that the path names
+ * @param schemaVersions the versions that the application serves; all if undefined
  * @throws Problem `malformed-request`, naming the parameter
  */
-export function readAsked({ url, headers }: Request, part: ViewPart, schemaVersions?: readonly string[]): Asked {
+export function readViewRequest(
+  { url, headers }: Request,
+  part: ViewPart,
+  schemaVersions?: readonly string[],
+): ViewRequest {
   const { searchParams: query } = new URL(url);
   const defaults = { profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
   const inputs = readInputs((name) => query.get(name) ?? defaults[name]);
@@ -56,21 +60,21 @@ export function readAsked({ url, headers }: Request, part: ViewPart, schemaVersi
     throw malformed('schemaVersion', 'one that the application serves');
   }
   const type = preferredType(headers.get('Accept'), mediaTypes);
-  // A reconnecting client sends what it began with, too.
-  const resumed = type === 'text/event-stream' ? headers.get('Last-Event-ID') : null;
-  const since = resumed ?? query.get('since');
+  // A reconnecting client also sends the `since` that it began with.
+  const lastEventID = type === 'text/event-stream' ? headers.get('Last-Event-ID') : null;
+  const since = lastEventID ?? query.get('since');
   return {
     ...inputs,
     part,
     type,
     since: since === null ? undefined : tokenIn(since),
-    known: knownBy(headers.get('If-None-Match'), suffixes[type]),
+    ifNoneMatch: ifNoneMatchOf(headers.get('If-None-Match'), suffixes[type]),
     waitMs: waitMsOf(headers),
   };
 }
 
 /**
- * The `ETag` of rows, if they have a token. Compressed rows have a weak tag, because their bytes depend on the compressor.
+ * Returns the `ETag` of rows that have a token. Compressed rows have a weak tag: their bytes depend on the compressor.
  */
 export function entityTag(
   token: string | undefined,
@@ -80,13 +84,13 @@ export function entityTag(
   return token === undefined ? {} : { ETag: `${isCompressed ? 'W/' : ''}"${token}${suffixes[type]}"` };
 }
 
-/** A token may be given as the entity tag that it came in. */
+/** Returns the token in a text: an entity tag that contains it, or the token itself. */
 function tokenIn(text: string): string {
   const [tag] = entityTagsIn(text);
   return (tag?.opaque ?? text).replace(/\..*$/s, '');
 }
 
-function knownBy(header: string | null, suffix: string): Known {
+function ifNoneMatchOf(header: string | null, suffix: string): IfNoneMatch {
   const tags = entityTagsIn(header);
   const any = tags.some(({ opaque }) => opaque === '*');
   for (const { text, opaque } of tags) {
@@ -98,5 +102,5 @@ function knownBy(header: string | null, suffix: string): Known {
 
 function waitMsOf(headers: Headers): number {
   const seconds = Number(preferenceOf(headers, 'wait') || 0);
-  return seconds > 0 ? 1000 * Math.min(seconds, longestWait) : 0;
+  return seconds > 0 ? 1000 * Math.min(seconds, maxWaitSeconds) : 0;
 }

@@ -1,42 +1,42 @@
-/** Streams of the changes of a view, or of one of its rows, as server-sent events. */
+/** Streams the changes of a view, or of one of its rows, as server-sent events. */
 import type { UserContext } from '../../context.js';
 import type { EventStream } from '../../http/answer.js';
-import type { Caller, Identified } from '../../http/identify.js';
+import type { Caller, IdentifiedCaller } from '../../http/identify.js';
 import { readAhead } from '../../http/sending/read-ahead.js';
 import { toStream } from '../../http/sending/stream.js';
 import type { Budget } from '../../limits/budget.js';
-import { heartbeat, retryField } from '../../protocol/poke.js';
+import { keepAlive, retryField } from '../../protocol/poke.js';
 import { cookieIn } from '../../protocol/read-token.js';
+import { linesIn, type PatchResult } from '../../pulls/pull-result.js';
 import type { ReadRoute } from '../../pulls/pull-route.js';
-import { linesIn, type Patched } from '../../pulls/pulled.js';
 import { opsAsEvent } from '../../pulls/read-answer.js';
-import { heartbeatMs, streamLifeMs, streamRetryMs } from '../listening/stream-life.js';
-import type { Watch, Watches } from '../listening/watches.js';
-import type { Asked } from './view-requests.js';
+import { keepAliveMs, streamLifeMs, streamRetryMs } from '../subscriptions/stream-life.js';
+import type { Watch, Watches } from '../subscriptions/watches.js';
+import type { ViewRequest } from './view-requests.js';
 
-/** What streams are made of. */
+/** The dependencies of view streams. */
 export interface ViewStreamParts<Context extends UserContext> {
   readonly read: ReadRoute<Context>;
   readonly watches: Watches<Context>;
-  /** For what is read ahead for slow clients. */
+  /** The budget for bytes that are read ahead for slow clients. */
   readonly spool: Budget;
 }
 
-/** How long a client may take nothing, in milliseconds. */
+/** The maximum time in which a client reads nothing, in milliseconds. */
 const stallMs = 30_000;
 
 /**
  * Opens a stream. Its first event brings the caller up to date; if there is nothing new, it waits for the first change.
- * @throws Problem as `Watches.open`, and as a `ReadRoute`
+ * @throws Problem, like `Watches.open` and a `ReadRoute`
  */
 export async function openViewStream<Context extends UserContext>(
-  asked: Asked,
-  caller: Identified<Context>,
+  viewRequest: ViewRequest,
+  caller: IdentifiedCaller<Context>,
   parts: ViewStreamParts<Context>,
 ): Promise<EventStream> {
-  const watch = await parts.watches.open(caller, asked);
+  const watch = await parts.watches.open(caller, viewRequest);
   try {
-    const stream = new ViewStream(asked, caller, parts, watch);
+    const stream = new ViewStream(viewRequest, caller, parts, watch);
     const first = await stream.read(false);
     const life = setTimeout(() => watch.end(), streamLifeMs());
     const events = stream.events(first);
@@ -50,7 +50,7 @@ export async function openViewStream<Context extends UserContext>(
         toStream(
           {
             next: () => events.next(),
-            // Whoever waits for a change would not notice otherwise.
+            // A pending wait for a change would not end otherwise.
             return: async () => {
               end();
               const ended = await events.return(undefined);
@@ -75,39 +75,44 @@ export async function openViewStream<Context extends UserContext>(
 }
 
 class ViewStream<Context extends UserContext> {
-  readonly #asked: Asked;
+  readonly #viewRequest: ViewRequest;
   readonly #caller: Caller<Context>;
   readonly #parts: ViewStreamParts<Context>;
   readonly #watch: Watch<Context>;
   #cookie: unknown;
 
-  constructor(asked: Asked, caller: Caller<Context>, parts: ViewStreamParts<Context>, watch: Watch<Context>) {
-    this.#asked = asked;
-    // The request lasts longer than its reads: what is told of it says nothing about them.
-    this.#caller = { ...caller, tell: undefined };
+  constructor(
+    viewRequest: ViewRequest,
+    caller: Caller<Context>,
+    parts: ViewStreamParts<Context>,
+    watch: Watch<Context>,
+  ) {
+    this.#viewRequest = viewRequest;
+    // The request outlasts its reads, so their annotations would not describe it.
+    this.#caller = { ...caller, annotate: undefined };
     this.#parts = parts;
     this.#watch = watch;
-    this.#cookie = cookieIn(asked.since ?? '');
+    this.#cookie = cookieIn(viewRequest.since ?? '');
   }
 
-  /** What has changed since this was called last, if anything. */
-  async read(isFollowing: boolean): Promise<Patched | undefined> {
-    const request = { ...this.#asked, form: 'ops', cookie: this.#cookie, isFollowing } as const;
+  /** Returns what has changed since the previous call; undefined if nothing has. */
+  async read(isFollowing: boolean): Promise<PatchResult | undefined> {
+    const request = { ...this.#viewRequest, format: 'ops', cookie: this.#cookie, isFollowing } as const;
     const pulled = await this.#parts.read(request, { ...this.#caller, context: this.#watch.context });
     if (!('cookie' in pulled)) return undefined;
     this.#cookie = pulled.cookie;
     return pulled;
   }
 
-  async *events(first: Patched | undefined): AsyncGenerator<Uint8Array, undefined> {
+  async *events(first: PatchResult | undefined): AsyncGenerator<Uint8Array, undefined> {
     yield Buffer.from(retryField(streamRetryMs()));
-    for (let patched = first, awaited = 'changed'; awaited !== 'over'; ) {
-      if (patched) yield* opsAsEvent(patched, readAhead(linesIn(patched), this.#caller, this.#parts.spool));
-      awaited = await this.#watch.changed(heartbeatMs);
-      if (awaited === 'late') yield Buffer.from(heartbeat);
-      patched = awaited === 'changed' ? await this.read(true) : undefined;
+    for (let patch = first, outcome = 'changed'; outcome !== 'ended'; ) {
+      if (patch) yield* opsAsEvent(patch, readAhead(linesIn(patch), this.#caller, this.#parts.spool));
+      outcome = await this.#watch.waitForChange(keepAliveMs);
+      if (outcome === 'timeout') yield Buffer.from(keepAlive);
+      patch = outcome === 'changed' ? await this.read(true) : undefined;
       if (!this.#watch.refusal) continue;
-      await patched?.more?.close();
+      await patch?.more?.close();
       break;
     }
     return undefined;

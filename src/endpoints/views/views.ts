@@ -2,20 +2,20 @@
 import type { UserContext } from '../../context.js';
 import { Problem } from '../../errors.js';
 import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
-import { type Authenticate, type Caller, type Identified, identify } from '../../http/identify.js';
+import { type Authenticate, type Caller, type IdentifiedCaller, identify } from '../../http/identify.js';
 import type { Exchange, Route } from '../../http/route.js';
 import { type Delivery, deliver } from '../../http/sending/deliver.js';
 import { replyTagged, tag } from '../../http/tagged.js';
 import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
+import type { PatchResult } from '../../pulls/pull-result.js';
 import type { ReadRoute } from '../../pulls/pull-route.js';
-import type { Patched } from '../../pulls/pulled.js';
 import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
-import type { Watches } from '../listening/watches.js';
-import { type Asked, entityTag, readAsked, type ViewMediaType } from './view-requests.js';
+import type { Watches } from '../subscriptions/watches.js';
+import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
 /** The options of `viewRoutes`. */
@@ -30,7 +30,7 @@ export interface ViewRoutesOptions<Context extends UserContext> extends Delivery
   readonly schemaVersions: readonly string[] | undefined;
 }
 
-/** The routes of the list of views, of each view, and of each row. */
+/** Creates the routes of the list of views, of each view, and of each row. */
 export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptions<Context>): Route[] {
   const { views, basePath, authenticate } = options;
   const root = `${basePath}/api/views`;
@@ -67,21 +67,21 @@ async function handleRead<Context extends UserContext>(
   const caller = await identify(exchange, options.authenticate);
   const part = partIn(exchange.request.url, prefix);
   if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
-  // No row can have such a key.
+  // No row can have a key that Postgres cannot store.
   if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
-  const asked = readAsked(exchange.request, part, options.schemaVersions);
-  if (asked.type === 'text/event-stream') {
+  const viewRequest = readViewRequest(exchange.request, part, options.schemaVersions);
+  if (viewRequest.type === 'text/event-stream') {
     return isHead(exchange.request)
-      ? { kind: 'reply', headers: { 'Content-Type': asked.type }, body: null }
-      : openViewStream(asked, caller, options);
+      ? { kind: 'reply', headers: { 'Content-Type': viewRequest.type }, body: null }
+      : openViewStream(viewRequest, caller, options);
   }
-  return asked.since === undefined
-    ? readRows(exchange, asked, caller, options)
-    : readOps(exchange, asked, asked.since, caller, options);
+  return viewRequest.since === undefined
+    ? readRows(exchange, viewRequest, caller, options)
+    : readOps(exchange, viewRequest, viewRequest.since, caller, options);
 }
 
-/** What every answer but a stream says. */
-function headersFor({ waitMs }: Asked): Reply['headers'] {
+/** Returns the headers of every answer except streams. */
+function headersFor({ waitMs }: ViewRequest): Reply['headers'] {
   return {
     'Cache-Control': 'private, no-cache',
     Vary: 'Accept, Accept-Encoding',
@@ -91,19 +91,19 @@ function headersFor({ waitMs }: Asked): Reply['headers'] {
 
 async function readRows<Context extends UserContext>(
   { request }: Exchange,
-  asked: Asked,
-  caller: Identified<Context>,
+  viewRequest: ViewRequest,
+  caller: IdentifiedCaller<Context>,
   options: ViewRoutesOptions<Context>,
 ): Promise<Answer> {
-  const { known, type } = asked;
-  const patched = await readOrWait('rows', known.token, asked, caller, options);
-  const headers = { ...headersFor(asked), 'Content-Type': type };
-  if (!patched) return { kind: 'reply', status: 304, headers: { ...headers, ETag: known.tag! }, body: null };
-  const token = tokenOf(patched.cookie);
-  const answer = await rowsAs(type, asked.part, patched);
-  if (known.any || isHead(request)) {
-    if (answer.kind === 'json in pieces') await patched.more?.close();
-    const status = known.any ? 304 : 200;
+  const { ifNoneMatch, type } = viewRequest;
+  const patch = await readOrWait('rows', ifNoneMatch.token, viewRequest, caller, options);
+  const headers = { ...headersFor(viewRequest), 'Content-Type': type };
+  if (!patch) return { kind: 'reply', status: 304, headers: { ...headers, ETag: ifNoneMatch.tag! }, body: null };
+  const token = tokenOf(patch.cookie);
+  const answer = await rowsAs(type, viewRequest.part, patch);
+  if (ifNoneMatch.any || isHead(request)) {
+    if (answer.kind === 'json in pieces') await patch.more?.close();
+    const status = ifNoneMatch.any ? 304 : 200;
     return { kind: 'reply', status, headers: { ...headers, ...entityTag(token, type, false) }, body: null };
   }
   const delivered = await deliver(answer, request, caller, options);
@@ -111,67 +111,67 @@ async function readRows<Context extends UserContext>(
   return withHeaders(delivered, { ...headers, ...entityTag(token, type, isCompressed) });
 }
 
-async function rowsAs(type: ViewMediaType, { key }: ViewPart, patched: Patched): Promise<JSONAnswer> {
+async function rowsAs(type: ViewMediaType, { key }: ViewPart, patch: PatchResult): Promise<JSONAnswer> {
   if (key === undefined) {
     const write = type === 'application/x-ndjson' ? rowsAsLines : rowsAsArray;
-    return { kind: 'json in pieces', pieces: write(patched) };
+    return { kind: 'json in pieces', pieces: write(patch) };
   }
-  const text = await rowOf(patched);
+  const text = await rowOf(patch);
   if (text === undefined) throw unknownKey();
   return { kind: 'json', text };
 }
 
 async function readOps<Context extends UserContext>(
   { request }: Exchange,
-  asked: Asked,
+  viewRequest: ViewRequest,
   since: string,
-  caller: Identified<Context>,
+  caller: IdentifiedCaller<Context>,
   options: ViewRoutesOptions<Context>,
 ): Promise<Answer> {
-  const patched = await readOrWait('ops', since, asked, caller, options);
+  const patch = await readOrWait('ops', since, viewRequest, caller, options);
   if (isHead(request)) {
-    await patched?.more?.close();
-    return { kind: 'reply', headers: headersFor(asked), body: null };
+    await patch?.more?.close();
+    return { kind: 'reply', headers: headersFor(viewRequest), body: null };
   }
-  const answer: JSONAnswer = patched
-    ? { kind: 'json in pieces', pieces: opsAsObject(patched) }
+  const answer: JSONAnswer = patch
+    ? { kind: 'json in pieces', pieces: opsAsObject(patch) }
     : { kind: 'json', text: noOps(since) };
   const delivered = await deliver(answer, request, caller, options);
-  return withHeaders(delivered, headersFor(asked));
+  return withHeaders(delivered, headersFor(viewRequest));
 }
 
 /**
- * Reads what is new since a token. If there is nothing, waits for it, as long as the caller would.
+ * Reads what is new since a token. If nothing is, waits for a change, as long as the caller is willing to.
  * @returns undefined if there is nothing new
- * @throws Problem as `Watches.open`, and as a `ReadRoute`; and the refusal, if the caller may not wait any more
+ * @throws Problem, like `Watches.open` and a `ReadRoute`; and the refusal, if the caller is no longer allowed to wait
  */
 async function readOrWait<Context extends UserContext>(
-  form: 'ops' | 'rows',
+  format: 'ops' | 'rows',
   token: string | undefined,
-  asked: Asked,
-  caller: Identified<Context>,
+  viewRequest: ViewRequest,
+  caller: IdentifiedCaller<Context>,
   { read, watches }: ViewRoutesOptions<Context>,
-): Promise<Patched | undefined> {
-  const request = { ...asked, form, cookie: cookieIn(token ?? '') };
+): Promise<PatchResult | undefined> {
+  const request = { ...viewRequest, format, cookie: cookieIn(token ?? '') };
   const readOnce = async (from: Caller<Context>, isFollowing: boolean) => {
     const pulled = await read({ ...request, isFollowing }, from);
     return 'cookie' in pulled ? pulled : undefined;
   };
-  const found = await readOnce(caller, false);
-  if (found || asked.waitMs === 0) return found;
-  const until = performance.now() + asked.waitMs;
-  const watch = await watches.open(caller, asked);
+  const patch = await readOnce(caller, false);
+  if (patch || viewRequest.waitMs === 0) return patch;
+  const until = performance.now() + viewRequest.waitMs;
+  const watch = await watches.open(caller, viewRequest);
   try {
     for (;;) {
-      // The request lasts longer than its reads: what is told of it says nothing about them.
-      const late = await readOnce({ ...caller, context: watch.context, tell: undefined }, true);
+      // The request outlasts its reads, so their annotations would not describe it.
+      const newPatch = await readOnce({ ...caller, context: watch.context, annotate: undefined }, true);
       const leftMs = until - performance.now();
-      const isOver = late !== undefined || leftMs <= 0 || (await watch.changed(leftMs)) !== 'changed';
+      const isOver = newPatch !== undefined || leftMs <= 0 || (await watch.waitForChange(leftMs)) !== 'changed';
       if (watch.refusal) {
-        await late?.more?.close();
+        await newPatch?.more?.close();
         throw watch.refusal;
       }
-      if (isOver) return late;
+      if (isOver) return newPatch;
     }
   } finally {
     watch.end();
@@ -187,9 +187,9 @@ function unknownKey(): Problem {
 }
 
 /**
- * The part that the path after the prefix names: a view, and perhaps a key. Slashes in a key need not be percent-encoded.
+ * Returns the view, and perhaps the key, in the path after the prefix. Slashes in a key need not be percent-encoded.
  * @returns undefined if a segment cannot be decoded
- * @throws Problem `malformed-request` for an empty segment: `todo/` is also what is left of `todo/.`
+ * @throws Problem `malformed-request` for an empty segment, because URL parsers also turn `todo/.` into `todo/`
  */
 function partIn(url: string, prefix: string): ViewPart | undefined {
   const segments = new URL(url).pathname.slice(prefix.length).split('/');

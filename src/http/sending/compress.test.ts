@@ -8,7 +8,7 @@ import { compress } from './compress.js';
 type Decompress = (bytes: Uint8Array) => Promise<Buffer>;
 
 const { zstdDecompress } = zlib as { zstdDecompress?: typeof zlib.brotliDecompress };
-/** Of every encoding that this version of Node has. */
+/** The decompressors of all encodings in this version of Node. */
 const decompress: Readonly<Record<string, Decompress>> = {
   ...(zstdDecompress && { zstd: promisify(zstdDecompress) as Decompress }),
   br: promisify(zlib.brotliDecompress) as Decompress,
@@ -40,10 +40,10 @@ async function bytesOf(answer: Answer): Promise<Buffer> {
   return answer.kind === 'reply' ? Buffer.from(answer.body as Uint8Array) : buffer(piecesOf(answer));
 }
 
-describe.each(names)('compressed by %s', (name) => {
+describe.each(names)('compression with %s', (name) => {
   const expected = { Vary: 'Accept-Encoding', 'Content-Encoding': name };
 
-  it('a long text stays the same', async () => {
+  it('preserves a long text in fewer bytes', async () => {
     const answer = await compress(text(long), name);
     expect(headersOf(answer)).toEqual(expected);
     const bytes = await bytesOf(answer);
@@ -51,7 +51,7 @@ describe.each(names)('compressed by %s', (name) => {
     expect(String(await decompress[name]!(bytes))).toBe(long);
   });
 
-  it('pieces stay the same, in fewer bytes', async () => {
+  it('preserves pieces in fewer bytes', async () => {
     const values = Array.from(
       { length: 2000 },
       (_, i) => `{"op":"put","key":"todo/${i}","value":{"title":"Todo ${i}"}}`,
@@ -63,7 +63,7 @@ describe.each(names)('compressed by %s', (name) => {
     expect(String(await decompress[name]!(bytes))).toBe(values.join(''));
   });
 
-  it('pieces that break off fail', async () => {
+  it('fails if the pieces fail', async () => {
     const failure = new Error('broken off');
     const late = await compress(pieces(parts(long, failure)), name);
     await expect(bytesOf(late)).rejects.toBe(failure);
@@ -71,7 +71,7 @@ describe.each(names)('compressed by %s', (name) => {
     await expect(bytesOf(early)).rejects.toBe(failure);
   });
 
-  it('pieces are read as they are asked for, and ended when nobody asks any more', async () => {
+  it('reads pieces on demand, and closes them when the reader stops', async () => {
     let read = 0;
     const onEnd = vi.fn();
     async function* endless() {
@@ -85,7 +85,7 @@ describe.each(names)('compressed by %s', (name) => {
     await iterator.next();
     const readAtFirst = read;
     await new Promise((resolve) => setTimeout(resolve, 50));
-    // What streams hold by themselves.
+    // The streams themselves buffer some pieces.
     expect(read - readAtFirst).toBeLessThan(100);
     expect(onEnd).not.toHaveBeenCalled();
     await iterator.return?.();
@@ -93,7 +93,7 @@ describe.each(names)('compressed by %s', (name) => {
   });
 });
 
-describe('what a client accepts', () => {
+describe('the encoding', () => {
   it.each([
     ['br', 'br'],
     ['gzip, deflate, br', 'br'],
@@ -109,13 +109,13 @@ describe('what a client accepts', () => {
     ['*;q=0', undefined],
     ['br;q=nonsense', undefined],
     [null, undefined],
-  ])('is for %j: %s', async (accepted, name) => {
-    const answer = await compress(text(long), accepted);
+  ])('for Accept-Encoding %j is %s', async (acceptEncoding, name) => {
+    const answer = await compress(text(long), acceptEncoding);
     expect(headersOf(answer)).toEqual({ Vary: 'Accept-Encoding', ...(name && { 'Content-Encoding': name }) });
     if (!name) expect(answer).toMatchObject({ body: long });
   });
 
-  it('is the best that Node has', async () => {
+  it('for any encoding is the best that Node supports', async () => {
     expect(headersOf(await compress(text(long), '*'))).toMatchObject({ 'Content-Encoding': names[0] });
   });
 });

@@ -1,4 +1,4 @@
-/** Compresses answers, in Node's thread pool, as far as the client accepts it. */
+/** Compresses answers in Node's thread pool, with an encoding that the client accepts. */
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import zlib from 'node:zlib';
 import type { JSONAnswer, Reply } from '../answer.js';
 
 interface Encoding {
-  /** Its name in `Accept-Encoding` and `Content-Encoding`. */
+  /** The name in `Accept-Encoding` and `Content-Encoding`. */
   readonly name: string;
   readonly compress: (text: string) => Promise<Uint8Array<ArrayBuffer>>;
   readonly createStream: () => Transform;
@@ -17,7 +17,7 @@ interface ZstdOptions {
   readonly params: Readonly<Record<number, number>>;
 }
 
-/** What Node has since version 22.15. */
+/** Functions of `node:zlib` since Node 22.15. */
 interface Zstd {
   readonly zstdCompress: (
     text: string,
@@ -30,12 +30,12 @@ interface Zstd {
 const { zstdCompress, createZstdCompress } = zlib as Partial<Zstd>;
 /** The parameter `ZSTD_c_compressionLevel`. */
 const zstdLevel = 100;
-/** Larger chunks of output take fewer round trips to the thread pool. */
+/** Larger chunks of output need fewer round trips to the thread pool. */
 const chunkSize = 64 * 1024;
 /**
- * Low levels: higher ones take longer than most networks take for the bytes that they save. At levels 0 and 1, Brotli
- * compresses each piece by itself, and small ones not at all. At level 2, a larger window than 256 KB takes longer and
- * finds no more. At Zstandard's own default, level 3, answers take longer and even become larger.
+ * Low levels: higher ones take more time than most networks take for the bytes saved. At levels 0 and 1, Brotli
+ * compresses each piece separately, and small pieces not at all. At level 2, a window larger than 256 KB takes longer
+ * and saves nothing. At level 3, the default of Zstandard, answers take longer and even become larger.
  */
 const zstdOptions = { chunkSize, params: { [zstdLevel]: 1 } };
 const brotliOptions = {
@@ -68,10 +68,10 @@ const encodings: readonly Encoding[] = [
 
 /**
  * Compresses an answer, unless the client accepts no encoding.
- * @param accepted the request's `Accept-Encoding`
+ * @param acceptEncoding the request's `Accept-Encoding`
  */
-export async function compress(answer: JSONAnswer, accepted: string | null): Promise<JSONAnswer | Reply> {
-  const encoding = preferred(accepted);
+export async function compress(answer: JSONAnswer, acceptEncoding: string | null): Promise<JSONAnswer | Reply> {
+  const encoding = preferred(acceptEncoding);
   const headers = { Vary: 'Accept-Encoding', ...(encoding && { 'Content-Encoding': encoding.name }) };
   if (answer.kind === 'json') {
     const body = encoding ? await encoding.compress(answer.text) : answer.text;
@@ -80,15 +80,15 @@ export async function compress(answer: JSONAnswer, accepted: string | null): Pro
   return { ...answer, headers, pieces: encoding ? compressed(answer.pieces, encoding) : answer.pieces };
 }
 
-/** The encoding that the client prefers, or of several the one that is best. */
-function preferred(accepted: string | null): Encoding | undefined {
-  const weights = weightsOf(accepted ?? '');
+/** Returns the encoding that the client prefers; of several, the best. */
+function preferred(acceptEncoding: string | null): Encoding | undefined {
+  const weights = weightsOf(acceptEncoding ?? '');
   const weightOf = ({ name }: Encoding) => weights.get(name) ?? weights.get('*') ?? 0;
   const [best] = encodings.filter((one) => weightOf(one) > 0).toSorted((a, b) => weightOf(b) - weightOf(a));
   return best;
 }
 
-/** Reads `Accept-Encoding` (RFC 9110, section 12.5.3). */
+/** Parses `Accept-Encoding` (RFC 9110, section 12.5.3). */
 function weightsOf(header: string): Map<string, number> {
   const items = header.split(',').map((item) =>
     item
@@ -101,7 +101,7 @@ function weightsOf(header: string): Map<string, number> {
 
 async function* compressed(pieces: AsyncIterable<Uint8Array>, { createStream }: Encoding): AsyncGenerator<Uint8Array> {
   const stream = createStream();
-  // Its failures come out of the stream as well.
+  // The stream itself reports failures too.
   pipeline(pieces, stream).catch(() => {});
   yield* stream;
 }

@@ -4,25 +4,25 @@ import type { Caller } from '../identify.js';
 import { compress } from './compress.js';
 import { readAhead } from './read-ahead.js';
 
-/** The least length of an answer that is compressed, in UTF-16 units. */
-const compressedLength = 1024;
+/** The minimum length at which an answer is compressed, in UTF-16 units. */
+const minCompressedLength = 1024;
 
-/** How answers that may be long are sent. */
+/** The settings for sending answers that may be long. */
 export interface Delivery {
-  /** Whether they are compressed. */
+  /** True if answers are compressed. */
   readonly compression: boolean;
-  /** For what is read ahead for slow clients. */
+  /** The budget for bytes that are read ahead for slow clients. */
   readonly spool: Budget;
 }
 
-/** Compresses an answer as its client accepts it, if that is worth it, and reads it ahead if the client is slow. */
+/** Compresses an answer if the client accepts that and it is worthwhile. Reads ahead if the client is slow. */
 export async function deliver(
   answer: JSONAnswer,
   { headers }: Request,
   caller: Caller,
   { compression, spool }: Delivery,
 ): Promise<JSONAnswer | Reply> {
-  const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= compressedLength;
+  const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= minCompressedLength;
   const compressed = compression && isWorthIt ? await compress(answer, headers.get('Accept-Encoding')) : answer;
   if (compressed.kind !== 'json in pieces') return compressed;
   return { ...compressed, pieces: readAhead(compressed.pieces, caller, spool) };

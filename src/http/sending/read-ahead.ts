@@ -1,18 +1,18 @@
-import type { Budget, Holding } from '../../limits/budget.js';
+import type { Budget, Reservation } from '../../limits/budget.js';
 import { describeError, type Logger } from '../../log.js';
 import type { Caller } from '../identify.js';
 import { SpoolFile } from './spool-file.js';
 
-/** How long a client may keep the source waiting, all in all, until it is read ahead, in milliseconds. */
-const patienceMs = 1_000;
+/** The total time that a client can keep the source waiting before `readAhead` stores its pieces, in milliseconds. */
+const maxWaitMs = 1_000;
 
 type Source = AsyncIterator<Uint8Array, undefined>;
 type Piece = IteratorResult<Uint8Array, undefined>;
 
 /**
- * Passes the pieces of an answer on, as its client takes them. If the client is slow, reads ahead into a temporary file:
- * a statement that waits for a client holds a connection, and a snapshot of the database.
- * @param budget of bytes in files. While it is used up, the source waits.
+ * Passes on the pieces of an answer as its client takes them. If the client is slow, reads ahead into a temporary file,
+ * because a statement that waits for a client holds a connection and a snapshot of the database.
+ * @param budget the budget for bytes in files; while it is exhausted, the source waits
  */
 export function readAhead(
   pieces: AsyncIterable<Uint8Array, undefined>,
@@ -43,7 +43,7 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
     try {
       return await this.#next();
     } catch (error) {
-      // Whoever is told of a failure does not ask for the end, and another failure would say no more.
+      // A consumer that receives a failure does not call `return`. A second failure would add nothing.
       await this.return().catch(() => {});
       throw error;
     }
@@ -71,9 +71,11 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
 
   #wait(): void {
     this.#idleSince = performance.now();
+    // Node warns of negative timeouts.
+    const leftMs = Math.max(0, maxWaitMs - this.#waitedMs);
     this.#timer = setTimeout(() => {
       this.#store = new Store(this.#source, this.#caller, this.#budget);
-    }, patienceMs - this.#waitedMs);
+    }, leftMs);
   }
 
   #stopWaiting(): void {
@@ -84,25 +86,25 @@ class ReadAhead implements AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-/** What a source yields from now on, until the client has caught up with it. */
+/** Stores the pieces of a source until the client has caught up with it. */
 class Store {
   readonly #log: Logger;
-  readonly #holding: Holding;
+  readonly #reservation: Reservation;
   #file: SpoolFile | undefined;
-  /** The piece that could not be stored, or the end. Settles when no more is stored. */
+  /** The piece that could not be stored, or the end. Settles when storing stops. */
   #last: Promise<Piece | undefined>;
   #hasCaughtUp = false;
 
   constructor(source: Source, { context, log }: Caller, budget: Budget) {
     this.#log = log;
-    this.#holding = budget.open(context.userID);
+    this.#reservation = budget.open(context.userID);
     this.#last = this.#fill(source);
-    // Whoever asks for what comes last learns of the failure.
+    // `next` reports the failure.
     this.#last.catch(() => {});
   }
 
   /**
-   * Returns what comes next; undefined if nothing is left here.
+   * Returns the next piece; undefined if none is left in the store.
    * @throws what the source throws
    */
   async next(): Promise<Piece | undefined> {
@@ -118,7 +120,7 @@ class Store {
     return last;
   }
 
-  /** Stores no more, and forgets what is stored. */
+  /** Stops storing, and discards the stored pieces. */
   async close(): Promise<void> {
     this.#hasCaughtUp = true;
     await this.#last.catch(() => {});
@@ -129,7 +131,7 @@ class Store {
     this.#file = await this.#attempt(SpoolFile.create());
     while (this.#file && !this.#hasCaughtUp) {
       const piece = await source.next();
-      if (piece.done || !this.#holding.tryTake(piece.value.byteLength)) return piece;
+      if (piece.done || !this.#reservation.tryTake(piece.value.byteLength)) return piece;
       const stored = await this.#attempt(this.#file.append(piece.value).then(() => true));
       if (!stored) return piece;
     }
@@ -146,7 +148,7 @@ class Store {
   async #remove(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    this.#holding.end();
+    this.#reservation.end();
     await file?.close();
   }
 }

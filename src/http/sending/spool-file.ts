@@ -3,12 +3,12 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How much is read at once, in bytes. */
-const mostRead = 256 * 1024;
+/** The maximum size of a read, in bytes. */
+const maxReadBytes = 256 * 1024;
 
 /**
- * A temporary file that is read from its beginning while it is written at its end. It has no name: nobody else can open
- * it, and nothing is left behind, however this process ends.
+ * A temporary file that is read from its beginning while it is written at its end. It has no name, so no other program
+ * can open it, and it disappears with this process, however that ends.
  */
 export class SpoolFile {
   readonly #handle: FileHandle;
@@ -33,17 +33,17 @@ export class SpoolFile {
   }
 
   /**
-   * @throws the system's error, for example if the disk is full. What was written before can still be read, but nothing
-   * may be written any more.
+   * @throws the system's error, for example if the disk is full. Earlier data can still be read, but the file must not
+   * be written to again.
    */
   async append(bytes: Uint8Array): Promise<void> {
     await this.#handle.writeFile(bytes);
     this.#written += bytes.byteLength;
   }
 
-  /** Returns what comes next; undefined if everything that has been written has been read. */
+  /** Returns the next bytes; undefined if everything written so far has been read. */
   async read(): Promise<Uint8Array | undefined> {
-    const length = Math.min(this.#written - this.#read, mostRead);
+    const length = Math.min(this.#written - this.#read, maxReadBytes);
     if (length === 0) return undefined;
     const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, this.#read);
     if (bytesRead === 0) throw new Error('A temporary file has been cut off');

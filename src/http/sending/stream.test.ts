@@ -5,9 +5,9 @@ import { toBody } from './stream.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const limits = { stallMs: 100, longestMs: 1_000 };
+const limits = { stallMs: 100, maxDurationMs: 1_000 };
 
-/** A body of pieces that come without end, and what became of it. */
+/** Opens a body with an endless number of pieces, and observes how it ends. */
 async function open(pieceMs = 0) {
   let isOver = false;
   const onEnd = vi.fn();
@@ -26,7 +26,7 @@ async function open(pieceMs = 0) {
   return { reader: (await opening).getReader(), onEnd, isOver: () => isOver };
 }
 
-it('a client that takes nothing for too long is dropped', async () => {
+it('a client that reads nothing for too long is dropped', async () => {
   const { reader, onEnd, isOver } = await open();
   await reader.read();
   await vi.advanceTimersByTimeAsync(99);
@@ -40,14 +40,14 @@ it('a client that takes nothing for too long is dropped', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('a client that takes nothing at all is dropped', async () => {
+it('a client that never reads is dropped', async () => {
   const { onEnd, isOver } = await open();
   await vi.advanceTimersByTimeAsync(100);
   expect(onEnd).toHaveBeenCalledExactlyOnceWith({ outcome: 'dropped', bytes: expect.any(Number) });
   expect(isOver()).toBe(true);
 });
 
-it('a client that takes something now and then is dropped in the end', async () => {
+it('a client that reads slowly is dropped at the maximum duration', async () => {
   const { reader, onEnd } = await open();
   for (let i = 0; i < 19; i++) {
     await reader.read();
@@ -59,7 +59,7 @@ it('a client that takes something now and then is dropped in the end', async () 
   expect(onEnd).toHaveBeenCalledExactlyOnceWith({ outcome: 'dropped', bytes: expect.any(Number) });
 });
 
-it('a client is not dropped because the server takes long', async () => {
+it('a client is not dropped if the server is slow', async () => {
   const { reader, onEnd } = await open(300);
   await reader.read();
   const second = reader.read();

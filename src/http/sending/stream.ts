@@ -1,55 +1,55 @@
-/** How a streamed response ended. */
+/** The outcome of a streamed response. */
 export type StreamEnd =
   | { readonly outcome: 'complete' }
-  /** The client went away. */
+  /** The client disconnected. */
   | { readonly outcome: 'cancelled' }
   /** The client read too slowly. */
   | { readonly outcome: 'dropped' }
   | { readonly outcome: 'failed'; readonly error: unknown };
 
-/** What a streamed response needs of its request. */
+/** The callbacks of a streamed response. */
 export interface StreamOptions {
-  /** Called once, when the stream has ended, with the number of bytes that were taken of it. */
+  /** Called once, when the stream has ended, with the number of bytes that the client has taken. */
   readonly onEnd: (end: StreamEnd & { readonly bytes: number }) => void;
-  /** Breaks the connection if the runtime has a better way than an errored stream. Returns whether it did. */
+  /** Breaks the connection if the runtime has a better way than an errored stream. Returns true if it did. */
   readonly breakOff: () => boolean;
 }
 
-/** How long a response may take, in milliseconds. */
+/** Time limits of a response, in milliseconds. */
 export interface StreamLimits {
-  /** How long its client may take nothing. */
+  /** The maximum time in which the client reads nothing. */
   readonly stallMs: number;
-  /** All of it. Default: without end. */
-  readonly longestMs?: number | undefined;
+  /** The maximum duration of the whole response. Default: no limit. */
+  readonly maxDurationMs?: number | undefined;
 }
 
-const usualLimits: StreamLimits = { stallMs: 30_000, longestMs: 600_000 };
+const defaultLimits: StreamLimits = { stallMs: 30_000, maxDurationMs: 600_000 };
 
 /**
- * Makes a response body of an iterator, which advances only as fast as the client reads. Waits for the first chunk, so
- * that a failure before it can still become an error response. A later failure, or a client that takes too long, breaks
- * the connection: the client must never mistake the part that it has for the whole.
+ * Creates a response body from an iterator, which advances only as fast as the client reads. Waits for the first chunk,
+ * so that an earlier failure can still become an error response. A later failure, or a client that takes too long,
+ * breaks the connection: the client must never mistake the part that it has for the whole.
  */
 export async function toBody(
   chunks: AsyncIterable<Uint8Array>,
   options: StreamOptions,
-  limits: StreamLimits = usualLimits,
+  limits: StreamLimits = defaultLimits,
 ): Promise<ReadableStream<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]();
   return toStream(iterator, options, limits, await iterator.next());
 }
 
 /**
- * The same at once.
- * @param begun what the iterator has yielded already
+ * Creates a response body as `toBody` does, but does not wait: any failure breaks the connection.
+ * @param firstResult a result that the iterator has already yielded
  */
 export function toStream(
   iterator: AsyncIterator<Uint8Array>,
   { onEnd, breakOff }: StreamOptions,
-  { stallMs, longestMs }: StreamLimits,
-  begun?: IteratorResult<Uint8Array>,
+  { stallMs, maxDurationMs }: StreamLimits,
+  firstResult?: IteratorResult<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  let first = begun;
+  let first = firstResult;
   let ended = false;
   let bytes = 0;
   let stall: NodeJS.Timeout | undefined;
@@ -68,14 +68,14 @@ export function toStream(
   };
   const drop = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     cutOff(controller, { outcome: 'dropped' });
-    // Whatever fails from here on concerns nobody.
+    // Later failures do not matter.
     iterator.return?.().catch(() => {});
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         stall = setTimeout(drop, stallMs, controller);
-        if (longestMs !== undefined) age = setTimeout(drop, longestMs, controller);
+        if (maxDurationMs !== undefined) age = setTimeout(drop, maxDurationMs, controller);
       },
       async pull(controller) {
         clearTimeout(stall);

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { documentArgs, documentMutators } from '../../../test/integration/openapi/schemas.js';
 import { ComponentSchemas } from './component-schemas.js';
 
-/** What `.meta({id})` registers is the process's, so each test has types of its own. */
+/** `.meta({id})` registers types for the whole process, so each test creates its own. */
 const user = () => z.object({ name: z.string() }).meta({ id: 'User' });
 const userSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 describe('definitions', () => {
-  it('become components, which equal ones share', async () => {
+  it('become components, one for all equal definitions', async () => {
     const User = user();
     const { schemas } = await documentArgs({ a: z.object({ from: User, to: User }), b: z.array(User), c: User });
     expect(schemas.User).toEqual(userSchema);
@@ -20,7 +20,7 @@ describe('definitions', () => {
     expect(Object.keys(schemas).filter((name) => name.startsWith('User'))).toEqual(['User']);
   });
 
-  it('of one name that differ get names of their own, in the order of the registry', () => {
+  it('of the same name that differ get distinct names, in the order of the registry', () => {
     const schemas = new ComponentSchemas(['A', 'B', 'C', 'D']);
     const withUser = (type: string) => ({ items: { $ref: '#/$defs/User' }, $defs: { User: { type } } });
     schemas.hoist('A', withUser('string'), 'input');
@@ -38,7 +38,7 @@ describe('definitions', () => {
     });
   });
 
-  it('that differ only in what they refer to differ', () => {
+  it('that differ only in what they reference become different components', () => {
     const schemas = new ComponentSchemas(['A', 'B']);
     const nested = (type: string) => ({
       $ref: '#/$defs/Outer',
@@ -56,7 +56,7 @@ describe('definitions', () => {
     });
   });
 
-  it('that nobody has named, or nothing refers to', () => {
+  it('without a name are named after their schema, and unused ones are dropped', () => {
     const schemas = new ComponentSchemas(['A', 'B']);
     const $defs = { 0: { items: { $ref: '#/$defs/0' } }, unused: { type: 'string' } };
     schemas.hoist('A', { $ref: '#/$defs/0', $defs }, 'input');
@@ -74,13 +74,13 @@ describe('definitions', () => {
     ['__schema12', { type: 'string' }],
     ['intersection237', { type: 'string' }],
     ['10', { type: 'string' }],
-  ])('%s has been named by somebody, or not', (name, expected) => {
+  ])('keep chosen names, and lose generated ones: %s', (name, expected) => {
     const schemas = new ComponentSchemas(['A']);
     schemas.hoist('A', { $ref: `#/$defs/${name}`, $defs: { [name]: { type: 'string' } } }, 'input');
     expect(schemas.toObject().A).toEqual(expected);
   });
 
-  it('may have any name, and references any place', () => {
+  it('may have any name, and references may point to any part', () => {
     const schemas = new ComponentSchemas(['A', 'Problem']);
     const names = ['a/b~c d', '__proto__', 'constructor', 'Problem', '100%', 'größe'];
     const pointers = ['a~1b~0c d', '__proto__', 'constructor', 'Problem', '100%', 'gr%C3%B6%C3%9Fe'];
@@ -119,25 +119,25 @@ describe('definitions', () => {
   it.each([
     'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not', 'propertyNames', 'then',
     'unevaluatedItems', 'unevaluatedProperties',
-  ])('are followed to under %s', (keyword) => {
+  ])('are found under %s', (keyword) => {
     const schemas = new ComponentSchemas(['A']);
     schemas.hoist('A', { [keyword]: { $ref: '#/$defs/Key' }, $defs: { Key: { minLength: 1 } } }, 'input');
     expect(schemas.toObject()).toEqual({ A: { [keyword]: ref('Key') }, Key: { minLength: 1 } });
   }); // biome-ignore format: a list of keywords
 
-  it.each(['allOf', 'anyOf', 'oneOf', 'prefixItems'])('are followed to in a list under %s', (keyword) => {
+  it.each(['allOf', 'anyOf', 'oneOf', 'prefixItems'])('are found in a list under %s', (keyword) => {
     const schemas = new ComponentSchemas(['A']);
     schemas.hoist('A', { [keyword]: [true, { $ref: '#/$defs/Key' }], $defs: { Key: { minLength: 1 } } }, 'input');
     expect(schemas.toObject()).toEqual({ A: { [keyword]: [true, ref('Key')] }, Key: { minLength: 1 } });
   });
 
-  it.each(['dependentSchemas', 'patternProperties', 'properties'])('are followed to under names in %s', (keyword) => {
+  it.each(['dependentSchemas', 'patternProperties', 'properties'])('are found under the names in %s', (keyword) => {
     const schemas = new ComponentSchemas(['A']);
     schemas.hoist('A', { [keyword]: { x: { $ref: '#/$defs/Key' } }, $defs: { Key: { minLength: 1 } } }, 'input');
     expect(schemas.toObject()).toEqual({ A: { [keyword]: { x: ref('Key') } }, Key: { minLength: 1 } });
   });
 
-  it('of args and of results are told apart where they differ', async () => {
+  it('become different components for args and for results if these differ', async () => {
     const User = user();
     const { schemas, post } = await documentMutators({
       a: { validator: undefined, result: User },
@@ -151,12 +151,12 @@ describe('definitions', () => {
   });
 });
 
-describe('names that JavaScript gives a meaning to', () => {
+describe('names with a meaning in JavaScript', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
 
-  it('are names of properties like others', async () => {
-    const shape = Object.fromEntries(names.map((name) => [name, z.object({ due: z.date() })]));
-    const { schemas, warnings } = await documentArgs({ a: z.object(shape) });
+  it('are valid names of properties', async () => {
+    const fields = Object.fromEntries(names.map((name) => [name, z.object({ due: z.date() })]));
+    const { schemas, warnings } = await documentArgs({ a: z.object(fields) });
     const { properties } = schemas.AArgs as { properties: object };
     expect(Object.keys(properties)).toEqual(names);
     expect(Object.getPrototypeOf(properties)).toBe(Object.prototype);
@@ -164,13 +164,14 @@ describe('names that JavaScript gives a meaning to', () => {
     expect(warnings[0]).toContain(`(at ${names.map((name) => `${name}.due`).join(', ')})`);
   });
 
-  it('are names of mutators and of their examples like others', async () => {
+  it('are valid names of mutators and of their examples', async () => {
     const mutators = Object.fromEntries(
       names.map((name) => [name, { validator: z.string(), examples: { [name]: 'x' } }]),
     );
     const { document, post } = await documentMutators(mutators);
-    for (const name of names)
+    for (const name of names) {
       expect(post(`/${name}`).requestBody?.content['application/json']).toHaveProperty('examples');
+    }
     expect(Object.values(document.paths).map(({ post }) => post!.operationId)).toEqual([
       'proto',
       'constructor2',
@@ -180,7 +181,7 @@ describe('names that JavaScript gives a meaning to', () => {
     ]);
   });
 
-  it('are names of definitions like others', async () => {
+  it('are valid names of definitions', async () => {
     const { schemas } = await documentArgs({
       zod: z.object({ a: z.string().meta({ id: '__proto__' }), b: z.number().meta({ id: 'constructor' }) }),
     });
@@ -190,7 +191,7 @@ describe('names that JavaScript gives a meaning to', () => {
   });
 });
 
-it('takes the recursion of valibot, which numbers its definitions', async () => {
+it('accepts recursive schemas of valibot, whose definitions are numbered', async () => {
   const Tree: v.GenericSchema = v.object({ kids: v.array(v.lazy(() => Tree)) });
   const { schemas } = await documentArgs({ a: Tree });
   const kids = { kids: { type: 'array', items: ref('AArgsPart') } };

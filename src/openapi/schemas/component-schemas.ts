@@ -3,14 +3,14 @@ import type { Reference, Schema, SchemaObject } from '../types.js';
 import type { Side } from './converters.js';
 import { walkSchema } from './schema-walk.js';
 
-/** The document's `components/schemas`: collects schemas, with the definitions that they bring along. */
+/** Collects the document's `components/schemas`, with the definitions that the schemas contain. */
 export class ComponentSchemas {
   readonly #schemas = new Map<string, Schema>();
   readonly #names: UniqueNames;
   /** The component names of shared definitions, by their original names and everything that they refer to. */
   readonly #shared = new Map<string, string>();
 
-  /** @param reserved names that definitions must not get */
+  /** @param reserved names that definitions must not have */
   constructor(reserved: Iterable<string>) {
     this.#names = new UniqueNames(reserved);
   }
@@ -22,9 +22,9 @@ export class ComponentSchemas {
   }
 
   /**
-   * Adds a schema under a reserved name. Its `$defs` become components too, and its references then point to them.
-   * Definitions that are equal, including everything that they refer to, are added once. Different definitions of the
-   * same name get different names.
+   * Adds a schema under a reserved name. Its `$defs` become components too, and its references point to them. Equal
+   * definitions, including everything that they refer to, are added once. Different definitions with the same name get
+   * different names.
    */
   hoist(name: string, schema: SchemaObject, side: Side): Reference {
     const local = new LocalDefinitions(schema);
@@ -32,7 +32,7 @@ export class ComponentSchemas {
     if (local.alias !== undefined) components.set(local.alias, name);
 
     const put = (component: string, content: Schema) => {
-      // Reserves its place in the order, before the components that it refers to.
+      // Reserves its position in the order, before the components that it refers to.
       this.#schemas.set(component, {});
       this.#schemas.set(
         component,
@@ -62,16 +62,16 @@ export class ComponentSchemas {
     return Object.fromEntries(this.#schemas);
   }
 
-  /** A validator's output often differs from its input, and both have the same name. */
-  #takeName(wanted: string, side: Side): string {
-    return side === 'output' ? this.#names.take(wanted, `${wanted}Output`) : this.#names.take(wanted);
+  /** Takes a name for a definition. A validator's output often differs from its input, and both have the same name. */
+  #takeName(name: string, side: Side): string {
+    return side === 'output' ? this.#names.take(name, `${name}Output`) : this.#names.take(name);
   }
 }
 
-/** A schema's `$defs` by their names. The schema itself has the name ''. */
+/** A schema's `$defs` by name. The schema itself has the name ''. */
 class LocalDefinitions {
   readonly #contents: ReadonlyMap<string, Schema>;
-  /** Set if the schema is only a reference to an anonymous definition: that definition's name. */
+  /** The name of an anonymous definition, if the schema is only a reference to it. */
   readonly alias: string | undefined;
 
   constructor({ $defs, ...body }: SchemaObject) {
@@ -83,18 +83,18 @@ class LocalDefinitions {
         : undefined;
   }
 
-  /** A definition by its name. A missing one, which no converter should leave, accepts any value. */
+  /** Returns a definition by its name. A missing one, which should not occur, accepts any value. */
   content(name: string): Schema {
     return this.#contents.get(name) ?? true;
   }
 
-  /** A definition and everything that it refers to, by name. */
+  /** Returns a definition and everything that it refers to, by name. */
   closure(name: string): readonly (readonly [string, Schema])[] {
-    const found = new Map<string, Schema>();
+    const definitions = new Map<string, Schema>();
     const visit = (definition: string) => {
-      if (found.has(definition)) return;
+      if (definitions.has(definition)) return;
       const content = this.content(definition);
-      found.set(definition, content);
+      definitions.set(definition, content);
       walkSchema(content, (part) => {
         const pointer = this.pointer(part);
         if (pointer) visit(pointer.definition);
@@ -102,10 +102,10 @@ class LocalDefinitions {
       });
     };
     visit(name);
-    return [...found];
+    return [...definitions];
   }
 
-  /** What a `$ref` within the schema points to: a definition, and a JSON Pointer into it. */
+  /** Parses a `$ref` within the schema into a definition and a JSON Pointer into it. */
   pointer({ $ref }: SchemaObject): { readonly definition: string; readonly suffix: string } | undefined {
     if (typeof $ref !== 'string') return undefined;
     const [, segment, suffix] = /^#(?:\/\$defs\/([^/]+))?($|\/.*)/s.exec($ref) ?? [];
@@ -113,7 +113,7 @@ class LocalDefinitions {
     return { definition: segment === undefined ? '' : this.#nameIn(segment), suffix };
   }
 
-  /** The definition that a pointer's segment names. Not every library percent-encodes names as URIs require. */
+  /** Returns the definition that a pointer's segment names. Not every library percent-encodes names as URIs require. */
   #nameIn(segment: string): string {
     const name = unescapePointer(segment);
     return this.#contents.has(name) ? name : unescapePointer(decode(segment));
@@ -132,7 +132,7 @@ function decode(segment: string): string {
   }
 }
 
-/** zod numbers anonymous definitions (`__schema0`), and so do valibot (`0`) and arktype (`intersection237`). */
+/** True if a library numbered the definition: zod (`__schema0`), valibot (`0`) or arktype (`intersection237`). */
 function isAnonymous(definition: string): boolean {
   return /^(__schema|alias|domain|intersection|morph|proto|structure|union|unit)?\d+$/.test(definition);
 }

@@ -3,14 +3,14 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 /** A side of a validator: what it accepts, or what it returns. */
 export type Side = 'input' | 'output';
 
-/** The member that marks the parts of a converted schema that JSON Schema cannot express. */
+/** The property that marks the parts of a converted schema that JSON Schema cannot express. */
 export const inexpressible = 'x-tidemark-inexpressible';
 
-/** What `convert` returns. */
+/** The result of `convert`. */
 export interface RawConversion {
-  /** What the library returned. */
+  /** The value that the library returned. */
   readonly schema: unknown;
-  /** Whether some part could not be expressed, even if no `inexpressible` member marks it. */
+  /** True if a part could not be expressed, even if no `inexpressible` property marks it. */
   readonly hasGaps: boolean;
 }
 
@@ -20,8 +20,8 @@ const needsZod4 =
   'this needs zod 4, and it is of zod 3, which validates just as well: install zod 4 to have it described';
 
 /**
- * Converts a validator to JSON Schema, with its own library. Marks what cannot be expressed, where the library allows.
- * @throws Error if the library cannot convert it, or the optional package for it cannot be loaded.
+ * Converts a validator to JSON Schema with its own library. Marks parts that cannot be expressed, if the library can.
+ * @throws Error if the library cannot convert it, or if its optional package cannot be loaded
  */
 export async function convert(validator: StandardSchemaV1, side: Side): Promise<RawConversion> {
   const { vendor } = validator['~standard'];
@@ -35,7 +35,7 @@ export async function convert(validator: StandardSchemaV1, side: Side): Promise<
     return lenient(toSchema());
   }
   if (vendor === 'zod') {
-    // Those of zod 4 have this property. Those that zod 3 calls `zod/v4` have it too, but zod 3 does not convert them.
+    // Validators of zod 4 have this property. Those of `zod/v4` in zod 3 have it too, but zod 3 cannot convert them.
     if (!('_zod' in validator)) throw new Error(needsZod4);
     const { toJSONSchema } = await loadZod();
     if (!toJSONSchema) throw new Error(needsZod4);
@@ -48,7 +48,7 @@ export async function convert(validator: StandardSchemaV1, side: Side): Promise<
   throw new Error(`"${vendor}" does not convert its validators`);
 }
 
-/** zod before 4.6 accepts no function, and then marks nothing: only the strict attempt tells whether there are gaps. */
+/** Before 4.6, zod accepts no function and marks nothing. Only the strict attempt determines whether there are gaps. */
 function strictOrLenient(toSchema: (unrepresentable: 'throw' | (() => object)) => unknown): RawConversion {
   try {
     return { schema: toSchema('throw'), hasGaps: false };
@@ -61,7 +61,7 @@ function lenient(schema: unknown): RawConversion {
   return { schema, hasGaps: false };
 }
 
-/** A predicate narrows what its base describes. It is left out, as the refinements of other validators are. */
+/** Omits a predicate, which only narrows its base. The refinements of other validators are omitted as well. */
 function arktypeFallback({ code, base }: { readonly code: string; readonly base: object }): object {
   return code === 'predicate' ? base : { ...base, ...gap };
 }
@@ -84,7 +84,7 @@ const typeKeepingTransformations = new Set([
   'trim_start',
 ]);
 
-/** Leaves out validations that cannot be expressed. Marks transformations, unless they keep the type of their base. */
+/** Omits validations that cannot be expressed. Marks transformations, unless they keep the type of their base. */
 function valibotOptions(side: Side): Record<string, unknown> {
   return {
     errorMode: 'ignore',
@@ -105,8 +105,8 @@ interface ValibotModule {
   toJsonSchema(validator: StandardSchemaV1, options: object): unknown;
 }
 
-// Optional packages. An application that uses its validators has installed one, in a version of its choice. Bundlers that
-// do not find it go on, because it is imported within `try`.
+// Optional packages. An application with such validators has installed one, in a version of its choice. Bundlers ignore
+// a missing one, because it is imported within `try`.
 
 async function loadZod(): Promise<ZodModule> {
   try {

@@ -4,17 +4,17 @@ import { convert, inexpressible, type Side } from './converters.js';
 import { describePath, walkSchema } from './schema-walk.js';
 
 /** A validator as JSON Schema (draft 2020-12), as far as possible. */
-export interface Described {
-  /** The schema. Its `$ref`s point into itself. What cannot be expressed accepts any value. */
+export interface DescribedValidator {
+  /** A schema whose `$ref`s point into itself. Parts that cannot be expressed accept any value. */
   readonly schema: SchemaObject;
-  /** What the schema does not say, as the end of a sentence about the value; undefined if it says everything. */
+  /** The gaps in the schema, as the end of a sentence about the value; undefined if there are none. */
   readonly lack?: string | undefined;
-  /** Whether the whole value is of a type that JSON Schema, and so perhaps JSON, does not have. */
+  /** True if JSON Schema, and so perhaps JSON, does not have the type of the whole value. */
   readonly isInexpressible: boolean;
 }
 
 /**
- * The keywords that are kept: those of JSON Schema, and OpenAPI's own. Others are removed, since validators may carry
+ * The keywords that are kept: those of JSON Schema and of OpenAPI. Others are removed, because validators may contain
  * private metadata.
  */
 const keywords = new Set(
@@ -28,7 +28,7 @@ const keywords = new Set(
 const annotations = new Set(['title', 'description', 'deprecated']);
 
 /** Describes a validator. Never rejects: a validator that cannot be converted is described as accepting any value. */
-export async function describeValidator(validator: StandardSchemaV1, side: Side): Promise<Described> {
+export async function describeValidator(validator: StandardSchemaV1, side: Side): Promise<DescribedValidator> {
   try {
     const { schema, hasGaps } = await convert(validator, side);
     return clean(schema, hasGaps);
@@ -39,16 +39,16 @@ export async function describeValidator(validator: StandardSchemaV1, side: Side)
   }
 }
 
-function clean(converted: unknown, hasGaps: boolean): Described {
+function clean(converted: unknown, hasGaps: boolean): DescribedValidator {
   const paths: string[] = [];
-  // Copied through JSON: the document is JSON, and the library's own objects must not be changed.
+  // The copy goes through JSON, because the document is JSON and the library's own objects must not change.
   const raw = JSON.parse(JSON.stringify(converted)) as Schema;
   const schema = walkSchema(raw, (part, path) => {
     const isGap = part[inexpressible] === true;
     if (isGap) paths.push(describePath(path));
-    const kept = isGap ? annotations : keywords;
+    const allowed = isGap ? annotations : keywords;
     return Object.fromEntries(
-      Object.entries(part).filter(([keyword]) => kept.has(keyword) || (!isGap && keyword.startsWith('x-'))),
+      Object.entries(part).filter(([keyword]) => allowed.has(keyword) || (!isGap && keyword.startsWith('x-'))),
     );
   });
   return {

@@ -1,25 +1,25 @@
-/** The JSON Schema of a view's rows, from the types of its columns. Pure. */
+/** Derives the JSON Schema of a view's rows from the types of its columns. Pure. */
 import type { DescribedColumn, ResultType } from '../../catalog/result-types.js';
 import type { SchemaObject } from '../types.js';
 
-/** What is known about a view's rows. */
+/** The properties of a view's rows that determine their schema. */
 export interface DescribedRows {
   readonly columns: readonly DescribedColumn[];
-  /** The names of the columns of its key. None of them is ever null. */
+  /** The names of the key's columns, which are never null. */
   readonly key: readonly string[];
-  /** Whether a column that shows a table's column can be null only where that one can. */
+  /** True if a column that shows a table's column can be null only where the table's column can. */
   readonly keepsNotNull: boolean;
-  /** The names that clients have for the columns, in order. */
+  /** The names under which clients receive the columns, in order. */
   readonly names: readonly string[];
-  /** The name of the column that is all that clients receive of a row. Default: an object of all columns. */
+  /** The name of the only column that clients receive. Default: they receive an object of all columns. */
   readonly value?: string | undefined;
-  /** Whether a column that is null is absent. */
+  /** True if null columns are omitted. */
   readonly omitsNulls: boolean;
-  /** Whether times with a zone are written in UTC. */
+  /** True if times with a time zone are written in UTC. */
   readonly isInUTC: boolean;
 }
 
-/** The schema of what clients receive of a row: an object of its columns, or one of them. */
+/** Returns the schema of a row as clients receive it: an object of its columns, or one of them. */
 export function rowSchema(rows: DescribedRows): SchemaObject {
   const { columns, key, keepsNotNull, names, value, omitsNulls, isInUTC } = rows;
   const isNeverNull = ({ name, isNotNull }: DescribedColumn) => key.includes(name) || (keepsNotNull && isNotNull);
@@ -38,10 +38,10 @@ export function rowSchema(rows: DescribedRows): SchemaObject {
 const notNumbers: SchemaObject = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] };
 const float: SchemaObject = { anyOf: [{ type: 'number' }, notNumbers] };
 
-/** Formats such as `date-time` refuse these. */
+/** Values that formats such as `date-time` do not allow. */
 const orBeyondISO = 'or one that ISO 8601 does not have: `infinity`, `-infinity`, years BC and after 9999.';
 
-/** The types whose JSON is more than any string. What a column's own value is may differ from an element of an array. */
+/** Types whose JSON is not just any string. A column's own value can differ from an element of an array. */
 const builtin: Readonly<Record<string, SchemaObject>> = {
   bool: { type: 'boolean' },
   int2: { type: 'integer' },
@@ -57,7 +57,7 @@ const builtin: Readonly<Record<string, SchemaObject>> = {
   timestamptz: { type: 'string', description: `A time such as 2026-01-31T12:00:00+01:00, ${orBeyondISO}` },
 };
 
-/** Numbers that a double cannot hold exactly are strings, if they are a column's own value. */
+/** As a column's own value, a number that a double cannot hold exactly is a string. */
 const exact: Readonly<Record<string, SchemaObject>> = {
   int8: { type: ['integer', 'string'], description: 'A string if it is beyond the safe integers.' },
   numeric: { type: ['number', 'string'], description: 'A string if a double could not hold it exactly.' },
@@ -82,14 +82,14 @@ function valueSchema({ name, builtin: isBuiltin, kind, labels, hasCast, inner }:
   return (isBuiltin ? builtin[name] : undefined) ?? { type: 'string' };
 }
 
-/** An array's type does not limit its dimensions: an item may be another array. */
+/** An array's type does not limit its dimensions, so an item can be another array. */
 function arraySchema(element: SchemaObject): SchemaObject {
   const isAnything = Object.keys(element).length === 0;
   const nested = { type: 'array', items: {}, description: 'In an array of several dimensions.' };
   return { type: 'array', items: isAnything ? {} : { anyOf: [element, nested, { type: 'null' }] } };
 }
 
-/** The same schema, which also accepts null. */
+/** Returns a schema that also accepts null. */
 function nullable({ type, anyOf, ...schema }: SchemaObject): SchemaObject {
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...(anyOf as SchemaObject[]), { type: 'null' }] };
   if (type === undefined) return schema;

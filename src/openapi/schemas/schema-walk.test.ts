@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Schema } from '../types.js';
 import { describePath, walkSchema } from './schema-walk.js';
 
-describe('a path in a schema', () => {
+describe('describePath', () => {
   it.each<[path: readonly string[], text: string]>([
     [[], ''],
     [['properties', 'due'], 'due'],
@@ -14,16 +14,16 @@ describe('a path in a schema', () => {
     [['properties', 'a', 'anyOf', '1', 'properties', 'b'], 'a.b'],
     [['properties', 'a', '$defs', 'Tree', 'properties', 'b'], 'Tree.b'],
     [['not', 'properties', 'items'], 'items'],
-  ])('%j is written %j', (path, text) => {
+  ])('writes %j as %j', (path, text) => {
     expect(describePath(path)).toBe(text);
   });
 });
 
-describe('a walk through a schema', () => {
+describe('walkSchema', () => {
   /** Marks each subschema with its path. */
   const marked = (schema: Schema) => walkSchema(schema, (part, path) => ({ ...part, at: path.join('/') }));
 
-  it('sees each subschema, and where it is', () => {
+  it('visits each subschema with its path', () => {
     expect(
       marked({
         items: { type: 'string' },
@@ -40,7 +40,7 @@ describe('a walk through a schema', () => {
     });
   });
 
-  it('leaves alone what is no schema', () => {
+  it('does not change values that are not schemas', () => {
     const values = {
       const: { items: {} },
       default: [{ not: {} }],

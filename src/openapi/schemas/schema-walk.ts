@@ -1,6 +1,6 @@
 import type { Schema, SchemaObject } from '../types.js';
 
-/** Where a subschema is: the keywords and names that lead to it. */
+/** The keywords and names that lead to a subschema. */
 export type SchemaPath = readonly string[];
 
 const schemaKeywords = new Set([
@@ -20,8 +20,8 @@ const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 
 /**
- * Copies a schema from the outside in: `change` is called for each subschema before those below it. Values that are not
- * schemas (`const`, `default`, `examples` and so on) stay unchanged, whatever they look like.
+ * Copies a schema from the outside in. Calls `change` for each subschema before its own subschemas. Values that are not
+ * schemas (`const`, `default`, `examples` and so on) stay unchanged, even if they look like schemas.
  */
 export function walkSchema(
   schema: Schema,
@@ -43,7 +43,7 @@ export function walkSchema(
   });
 }
 
-/** The path, written as in a program: `todos[].due`. Empty for the schema itself. */
+/** Formats a path as in a program: `todos[].due`. Returns an empty text for the schema itself. */
 export function describePath(path: SchemaPath): string {
   let text = '';
   for (let index = 0; index < path.length; index += 1) {
@@ -66,7 +66,7 @@ function isObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Uses Object.fromEntries, which creates a property named `__proto__`; an assignment would not. */
+/** Uses Object.fromEntries, which creates a property named `__proto__`. An assignment would not. */
 function mapEntries(object: SchemaObject, map: (value: unknown, key: string) => unknown): SchemaObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }

@@ -8,8 +8,8 @@ const validating = (validate: StandardSchemaV1['~standard']['validate']): Standa
   '~standard': { version: 1, vendor: 'hand', validate },
 });
 
-describe('a validator that is tried', () => {
-  it('accepts a value, and makes something of it', async () => {
+describe('a validator', () => {
+  it('can accept a value and transform it', async () => {
     expect(await verdictOf(z.coerce.number(), '5')).toEqual({ isAccepted: true, value: 5 });
     expect(await verdictOf(z.string().transform(async (text) => text.length), 'abc')).toEqual({
       isAccepted: true,
@@ -21,11 +21,11 @@ describe('a validator that is tried', () => {
     ['refuses', z.number()],
     ['throws', validating(() => { throw new Error('no'); })],
     ['rejects', validating(async () => { throw new Error('no'); })],
-  ])('does not where it %s', async (_, validator) => {
+  ])('does not accept a value if it %s', async (_, validator) => {
     expect(await verdictOf(validator, 'x')).toEqual({ isAccepted: false });
   }); // biome-ignore format: a row each
 
-  it('does not where it is silent for a second', async () => {
+  it('does not accept a value if it does not respond within a second', async () => {
     vi.useFakeTimers();
     try {
       const verdict = verdictOf(
@@ -41,7 +41,7 @@ describe('a validator that is tried', () => {
     }
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer', async () => {
     vi.useFakeTimers();
     try {
       await verdictOf(z.string(), 'x');
@@ -52,7 +52,7 @@ describe('a validator that is tried', () => {
   });
 });
 
-it('a validator that accepts no kind of JSON refuses it', async () => {
+it('refusesJson is true only if a validator accepts no kind of JSON value', async () => {
   expect(await refusesJson(z.undefined())).toBe(true);
   for (const kind of ['null', 'false', '0', '""', '[]', '{}']) {
     expect(await refusesJson(handWritten((value) => JSON.stringify(value) === kind))).toBe(false);

@@ -1,18 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** Whether a validator accepts a value, and its output if so. */
+/** A validator's verdict on a value, with its output if it accepts the value. */
 export type Verdict = { readonly isAccepted: true; readonly value: unknown } | { readonly isAccepted: false };
 
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 const refused: Verdict = { isAccepted: false };
 
-/**
- * Asks a validator whether it accepts a value. If it throws or takes longer than a second, it counts as refusing.
- */
+/** Validates a value. A validator that throws, or takes longer than a second, counts as refusing it. */
 export async function verdictOf(validator: StandardSchemaV1, value: unknown): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => resolve(refused), patienceMs);
+    timer = setTimeout(() => resolve(refused), timeoutMs);
   });
   const verdict = async (): Promise<Verdict> => {
     const result = await validator['~standard'].validate(value);
@@ -27,7 +25,7 @@ export async function verdictOf(validator: StandardSchemaV1, value: unknown): Pr
   }
 }
 
-/** Whether a validator seems to accept no JSON value at all. Tries one value of each kind. */
+/** Returns true if a validator seems to accept no JSON value at all. Tries one value of each kind. */
 export async function refusesJson(validator: StandardSchemaV1): Promise<boolean> {
   const verdicts = await Promise.all([null, false, 0, '', [], {}].map((value) => verdictOf(validator, value)));
   return verdicts.every(({ isAccepted }) => !isAccepted);

@@ -1,17 +1,17 @@
-/** Queries for checksums of what clients hold, and for the rows whose hashes are in them. */
+/** Queries for checksums of the rows that clients have, and for the rows with given hashes. */
 import type { Database } from '../../db/database.js';
 import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../../protocol/checksum.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
-import type { BoundView } from '../../view/client-views.js';
-import { manyRows } from '../header.js';
+import type { ResolvedView } from '../../view/client-views.js';
+import { manyRows } from '../observation.js';
 import { everyRowOf } from './sides.js';
 import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 
 /** Checksums of each view's rows. */
 export interface Checksums {
   /**
-   * How the statement's ops change the checksums of a client that applies them; null if the ops are all that it will
-   * hold.
+   * How the statement's ops change the checksums of a client that applies them; null if the client will have nothing
+   * but the ops' rows.
    */
   readonly changes: readonly Checksum[] | null;
   /** The checksums of all rows; null if these were not read. */
@@ -30,7 +30,7 @@ export function rowHash(key: string, value: string): string {
   return `(hashtextextended((${key}) collate "C", ${seed}) & 2147483647)`;
 }
 
-/** For checksums: each row has the weight 1. */
+/** A query for checksums in which each row has the weight 1. */
 export function allOf(rows: string): string {
   return `select 1 as weight, ${rowHash('tidemark_key', 'tidemark_value')} as hash from ${rows}`;
 }
@@ -60,33 +60,33 @@ export function readChecksums(line: string): Checksums {
   return { changes: changes?.map(toChecksum) ?? null, whole: whole?.map(toChecksum) ?? null };
 }
 
-/** The rows of a view that have one of some hashes. */
-export interface FoundRows {
-  /** Their keys by hash. */
+/** A view's rows that have one of the given hashes. */
+export interface MatchingRows {
+  /** Their keys, by hash. */
   readonly keys: ReadonlyMap<number, string>;
-  /** The keys that several rows share, though they differ. */
-  readonly repeated: readonly string[];
+  /** The keys that several different rows share. */
+  readonly repeatedKeys: readonly string[];
 }
 
 /**
- * Finds the rows, now or as of the snapshot, that have one of the hashes. The rows are materialized: otherwise Postgres,
- * while estimating how many match, would call the function that raises an error about a row without a key.
+ * Finds the rows, now or as of the snapshot, that have one of the hashes. The query materializes the rows. Otherwise
+ * Postgres, while estimating how many match, would call the function that raises an error about a row without a key.
  *
- * @param tables those that the view reads
+ * @param tables the tables that the view reads
  */
 export async function findRows(
   db: Database,
-  { view, literals }: BoundView,
+  { view, literals }: ResolvedView,
   { tables, base }: { readonly tables: readonly SyncedTable[]; readonly base: Snapshot },
   hashes: readonly number[],
-): Promise<FoundRows> {
+): Promise<MatchingRows> {
   const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
-  const asof = view.standing(view.occurrenceTables.map((oid) => states.asof(ids.get(oid)!)));
-  const rows = [view.now, asof].map(
+  const asOf = view.atStates(view.occurrenceTables.map((oid) => states.asOf(ids.get(oid)!)));
+  const rows = [view.now, asOf].map(
     (query, i) => `select ${i} as state, tidemark_key, tidemark_value from (${everyRowOf(view, query, literals)}) r`,
   );
   const queries = tables.flatMap((table) => stateQueries(table, unseenLiterals(base), manyRows));
-  const found = await db.query<{ hash: number; key: string; isRepeated: boolean }>({
+  const matches = await db.query<{ hash: number; key: string; isRepeated: boolean }>({
     text: `with ${[...queries, `tidemark_rows as materialized (${rows.join(' union all ')})`].join(',\n')}
 select hash::integer, key, bool_or(is_repeated) as "isRepeated" from (
   select tidemark_key as key, ${rowHash('tidemark_key', 'tidemark_value')} as hash,
@@ -98,8 +98,8 @@ where hash = any ('{${hashes.join()}}')
 group by hash, key`,
   });
   return {
-    keys: new Map(found.map(({ hash, key }) => [hash, key])),
-    repeated: [...new Set(found.flatMap(({ key, isRepeated }) => (isRepeated ? [key] : [])))],
+    keys: new Map(matches.map(({ hash, key }) => [hash, key])),
+    repeatedKeys: [...new Set(matches.flatMap(({ key, isRepeated }) => (isRepeated ? [key] : [])))],
   };
 }
 

@@ -2,61 +2,61 @@
 import { identifier } from '../../sql.js';
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowsAsV } from '../../view/compile/evaluated-once.js';
-import type { Stand } from '../../view/compile/rewrite.js';
+import type { TableState } from '../../view/compile/rewrite.js';
 import { render, type Template } from '../../view/parse/template.js';
 import type { Restriction } from '../../view/partition/restrict.js';
-import { type SyncedTable, someOldRows, states } from './states.js';
+import { oldRowsSubsetQueries, type SyncedTable, states } from './states.js';
 
 /**
- * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text; the conditions are
- * about such a row `b`. A view's query within a condition sees the columns of `b`, and would mistake them for whole
- * rows of its own tables of such a name.
+ * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text. The conditions are
+ * about such a row `b`. A view's query within a condition sees the columns of `b`, so it would read such a column
+ * instead of whole rows of a table with the same name.
  */
 export interface Sides {
   /**
-   * The partitions that the changes affect, numbered from 0 in the column `tidemark_place`, or one row if the changes may
-   * affect any of the view's rows. Undefined for an incremental view.
+   * The partitions that the changes affect, numbered from 0 in the column `tidemark_index`, or one row if the changes
+   * may affect any of the view's rows. Undefined for an incremental view.
    */
   readonly affected?: string | undefined;
   /** An SQL condition: a column of the partition in a row `tidemark_c` is null. */
   readonly hasNull?: string | undefined;
   /**
-   * For an incremental view, the rows that may have left it or changed; for any other view, all rows as of the snapshot
-   * that `affected` is about.
+   * For an incremental view, the rows that may have left it or changed. For any other view, all rows as of the
+   * snapshot, restricted to what `affected` yields.
    */
   readonly before: Side;
-  /** For an incremental view, the rows that may have entered it or changed; for any other view, as `before`, now. */
+  /** For an incremental view, the rows that may have entered it or changed. For any other view, `before` as of now. */
   readonly after: Side;
   /**
-   * For an incremental view, whether the row was in it anyway, with this value, for a reason other than the one that is
-   * new. Written only on demand: most deltas do without.
+   * For an incremental view, an SQL condition: the row was in it, with this value, for a reason other than the new one.
+   * Built only on demand, because most deltas do not need it.
    */
   readonly wasThere: () => string;
-  /** For an incremental view, whether the row's key is in it anyway, for a reason other than the one that is gone. */
+  /** For an incremental view, an SQL condition: the row's key is in it for a reason other than the removed one. */
   readonly isThere: string;
 }
 
-/** Queries for the rows of a side. Those that are undefined have none. */
+/** Queries for the rows of a side. An undefined query yields none. */
 export interface Side {
-  /** For each row `tidemark_c` of `affected`: the rows of this partition, or all rows if there are no partitions. */
+  /** For each row `tidemark_c` of `affected`, the rows of this partition, or all rows if there are no partitions. */
   readonly each?: string | undefined;
-  /** The same, where columns of the partition may be null. */
+  /** `each` for partitions whose columns may be null. */
   readonly eachOfNulls?: string | undefined;
   /**
-   * The rows of the partitions in a query `tidemark_c`, none of whose columns is null. Where it is undefined, no number of
-   * partitions is many.
+   * The rows of the partitions in a query `tidemark_c`, none of whose columns is null. If undefined, all partitions are
+   * evaluated one by one, however many there are.
    */
   readonly group?: string | undefined;
-  /** The rows that the side has because of all partitions in a query `tidemark_c`, if there are some, and not many. */
+  /** The rows that the side has because of all partitions in a query `tidemark_c`, if these are few. */
   readonly few?: string | undefined;
-  /** The same, if there are many. */
+  /** The rows that the side has because of all partitions in a query `tidemark_c`, if these are many. */
   readonly many?: string | undefined;
 }
 
 /**
- * The sides of a view; undefined if none of its tables has changed.
+ * Returns the sides of a view; undefined if none of its tables has changed.
  * @param values SQL expressions for the query's parameters
- * @param tables those that have changed, by OID
+ * @param tables the changed tables, by OID
  */
 export function sidesOf(
   view: CompiledView,
@@ -65,12 +65,12 @@ export function sidesOf(
 ): Sides | undefined {
   const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
   if (changed.every((id) => id === undefined)) return undefined;
-  const asof = changed.map((id): Stand => (id === undefined ? 'now' : states.asof(id)));
-  if (view.strategy !== 'incremental') return affectedSides(view, values, tables, asof);
+  const asOf = changed.map((id): TableState => (id === undefined ? 'now' : states.asOf(id)));
+  if (view.strategy !== 'incremental') return affectedSides(view, values, tables, asOf);
   return {
-    before: { each: distinctByKey(view, focusedRows(view, values, tables, states.minus, states.asof)) },
-    after: { each: distinctByKey(view, focusedRows(view, values, tables, states.plus)) },
-    wasThere: () => isIn(view, view.standing(asof), values, `${view.valueSql} = b.tidemark_value`),
+    before: { each: distinctByKey(view, focusedRows(view, values, tables, states.oldRows, states.asOf)) },
+    after: { each: distinctByKey(view, focusedRows(view, values, tables, states.newRows)) },
+    wasThere: () => isIn(view, view.atStates(asOf), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
 }
@@ -79,71 +79,71 @@ function affectedSides(
   view: CompiledView,
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
-  asof: readonly Stand[],
+  asOf: readonly TableState[],
 ): Sides {
-  const entered = companionChanges(view, values, tables, states.plus, () => 'now');
-  const left = companionChanges(view, values, tables, states.old, states.asof);
-  const isDivided = view.strategy === 'keyed' && left.every(({ tellsPartition }) => tellsPartition);
-  const now = asof.map(() => 'now' as const);
+  const addedQueries = companionQueries(view, values, tables, states.newRows, () => 'now');
+  const removedQueries = companionQueries(view, values, tables, states.numberedOldRows, states.asOf);
+  const isDivided = view.strategy === 'keyed' && removedQueries.every(({ tellsPartition }) => tellsPartition);
+  const now = asOf.map(() => 'now' as const);
   const base = { wasThere: () => 'false', isThere: 'false' };
   if (!isDivided) {
-    const whole = (stands: readonly Stand[]): Side => ({
-      each: fenced(rowsOf(view, view.standing(stands), values, 'tidemark_c.tidemark_r')),
+    const whole = (tableStates: readonly TableState[]): Side => ({
+      each: fenced(rowsOf(view, view.atStates(tableStates), values, 'tidemark_c.tidemark_r')),
     });
-    const affected = `select true as tidemark_r where ${isAnyChanged(view, [...entered, ...left])}`;
-    return { ...base, affected, before: whole(asof), after: whole(now) };
+    const affected = `select true as tidemark_r where ${isAnyChanged(view, [...addedQueries, ...removedQueries])}`;
+    return { ...base, affected, before: whole(asOf), after: whole(now) };
   }
-  const read = view.firstRows ? [] : [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
+  const readTables = view.firstRows ? [] : [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
   const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
-  const divided = {
+  const partitionedSides = {
     ...base,
-    affected: affectedPartitions(view, entered, left, read),
+    affected: affectedPartitions(view, addedQueries, removedQueries, readTables),
     hasNull: nulls.length > 0 ? nulls.join(' or ') : undefined,
   };
   if (view.firstRows) {
-    const all = rowsOf(view, view.standing(asof), values);
-    const few = rowsOf(view, view.firstRows(asof), values);
-    const after = rowsOf(view, view.standing(now), values);
-    return { ...divided, before: { few, many: all }, after: { few: after, many: after } };
+    const all = rowsOf(view, view.atStates(asOf), values);
+    const few = rowsOf(view, view.firstRows(asOf), values);
+    const after = rowsOf(view, view.atStates(now), values);
+    return { ...partitionedSides, before: { few, many: all }, after: { few: after, many: after } };
   }
-  const side = (stands: readonly Stand[], oldRows: (isRead: (column: string) => string) => string): Side => {
-    const restricted = (restriction: Restriction) => rowsOf(view, view.standing(stands, [], restriction), values);
+  const side = (tableStates: readonly TableState[], oldRows: (isRead: (column: string) => string) => string): Side => {
+    const restricted = (restriction: Restriction) => rowsOf(view, view.atStates(tableStates, [], restriction), values);
     const ofOne = oldRows((column) => `m.tidemark_row = any (tidemark_c.${column})`);
     return {
       each: ofOne + fenced(restricted('one')),
-      eachOfNulls: divided.hasNull && ofOne + fenced(restricted('one with nulls')),
+      eachOfNulls: partitionedSides.hasNull && ofOne + fenced(restricted('one with nulls')),
       group:
         oldRows((column) => `m.tidemark_row in (select unnest(c.${column}) from tidemark_c c)`) + restricted('all'),
     };
   };
-  // The old rows that a partition depends on are those that the companion queries find it by.
-  const own = (isRead: (column: string) => string) =>
-    `with ${read.flatMap((table) => someOldRows(table, isRead(rowsColumn(table.id)))).join(',\n')}\n`;
-  const ownAsof = view.occurrenceTables.map((oid, i): Stand => {
+  // The old rows that a partition depends on are those by which the companion queries find it.
+  const withOldRows = (isRead: (column: string) => string) =>
+    `with ${readTables.flatMap((table) => oldRowsSubsetQueries(table, isRead(rowsColumn(table.id)))).join(',\n')}\n`;
+  const beforeStates = view.occurrenceTables.map((oid, i): TableState => {
     const id = tables.get(oid)?.id;
-    return id === undefined || view.hashed.has(i) ? asof[i]! : states.someAsof(id);
+    return id === undefined || view.hashed.has(i) ? asOf[i]! : states.someAsOf(id);
   });
-  return { ...divided, before: side(ownAsof, own), after: side(now, () => '') };
+  return { ...partitionedSides, before: side(beforeStates, withOldRows), after: side(now, () => '') };
 }
 
-/** The partitions, each with arrays of the numbers of the old rows that it depended on, one for each changed table. */
+/** The partitions, each with an array for each changed table: the numbers of the old rows on which it depended. */
 function affectedPartitions(
   { nullable }: CompiledView,
-  entered: readonly Change[],
-  left: readonly Change[],
+  addedQueries: readonly CompanionQuery[],
+  removedQueries: readonly CompanionQuery[],
   tables: readonly SyncedTable[],
 ): string {
   const columns = nullable.map((_, i) => `tidemark_r${i + 1}`).join(', ');
   const changes = [
-    ...entered.map(
+    ...addedQueries.map(
       ({ query }) => `select p.*, null::bigint as tidemark_row, 0 as tidemark_table from (\n${query}\n) p`,
     ),
-    ...left.map(({ query, id }) => `select p.*, ${id} from (\n${query}\n) p`),
+    ...removedQueries.map(({ query, id }) => `select p.*, ${id} from (\n${query}\n) p`),
   ];
   const rows = tables.map(
     ({ id }) => `, pg_catalog.array_agg(tidemark_row) filter (where tidemark_table = ${id}) as ${rowsColumn(id)}`,
   );
-  return `select p.*, pg_catalog.row_number() over () - 1 as tidemark_place from (
+  return `select p.*, pg_catalog.row_number() over () - 1 as tidemark_index from (
   select ${columns}${rows.join('')} from (\n${changes.join('\nunion all\n')}\n) p group by ${columns}
 ) p`;
 }
@@ -153,91 +153,93 @@ function rowsColumn(id: number): string {
   return `tidemark_rows_${id}`;
 }
 
-/** OFFSET 0 has Postgres evaluate the query for one partition after the other, with the partition as a constant. */
+/** OFFSET 0 makes Postgres evaluate the query for one partition after the other, with the partition as a constant. */
 function fenced(query: string): string {
   return `select r.* from (\n${query}\n) r offset 0`;
 }
 
-/** An SQL condition: one of the companions' changes exists. Any change may matter to a view without companions. */
-function isAnyChanged({ companions }: CompiledView, changes: readonly Change[]): string {
+/** An SQL condition: a companion query yields a row. If a view has no companions, any change may matter to it. */
+function isAnyChanged({ companions }: CompiledView, changes: readonly CompanionQuery[]): string {
   return companions ? changes.map(({ query }) => `exists (\n${query}\n)`).join(' or ') : 'true';
 }
 
-/** What a companion query finds by the changed rows of the table with an ID. */
-interface Change {
+/** A companion query over the changed rows of the table with an ID. */
+interface CompanionQuery {
   readonly query: string;
   readonly id: number;
   readonly tellsPartition: boolean;
 }
 
 /**
- * The changes of a view's companions that derive from a row of a changed table in one of its states.
- * @param others the state that other occurrences of changed tables read
+ * Returns the companion queries of a view, over the rows of each changed table in one of its states.
+ * @param otherState the state that other occurrences of changed tables read
  */
-function companionChanges(
+function companionQueries(
   { companions = [] }: CompiledView,
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
-  others: (id: number) => Stand,
-): Change[] {
-  return companions.flatMap(({ tables: joined, focuses, tellsPartition, standing }) => {
+  otherState: (id: number) => TableState,
+): CompanionQuery[] {
+  return companions.flatMap(({ tables: joined, focuses, identifiesPartition: tellsPartition, atStates }) => {
     const changed = joined.map((oid) => tables.get(oid)?.id);
     return focuses.flatMap((focus) => {
       const id = changed[focus];
       if (id === undefined) return [];
-      const stands = changed.map((at, i): Stand => (at === undefined ? 'now' : i === focus ? state(at) : others(at)));
-      const isNumbered = tellsPartition && state === states.old;
-      return [{ query: render(standing(stands, isNumbered ? focus : undefined), values), id, tellsPartition }];
+      const tableStates = changed.map(
+        (at, i): TableState => (at === undefined ? 'now' : i === focus ? state(at) : otherState(at)),
+      );
+      const isNumbered = tellsPartition && state === states.numberedOldRows;
+      return [{ query: render(atStates(tableStates, isNumbered ? focus : undefined), values), id, tellsPartition }];
     });
   });
 }
 
 /**
- * An SQL condition: a row that may be one of the view's, or one that these depend on, derives from a row of a changed table
- * in one of its states.
+ * An SQL condition: a row of a changed table, in one of its states, leads to a row that may be in the view, or on which
+ * the view's rows depend.
  */
 export function isConcerned(
   view: CompiledView,
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
-  others: (id: number) => Stand,
+  otherState: (id: number) => TableState,
 ): string {
-  if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, tables, state, others)}\n)`;
-  return `(${isAnyChanged(view, companionChanges(view, values, tables, state, others))})`;
+  if (view.strategy === 'incremental') return `exists (\n${focusedRows(view, values, tables, state, otherState)}\n)`;
+  return `(${isAnyChanged(view, companionQueries(view, values, tables, state, otherState))})`;
 }
 
 /**
- * The rows of an incremental view that derive from a row of a changed table in one of its states: a query for each set
- * of occurrences of such tables (see `focusSets`).
- * @param others the state that the other occurrences of changed tables read. Default: now
+ * The rows of an incremental view that derive from a row of a changed table in one of its states. There is a query for
+ * each set of occurrences of such tables (see `focusSets`).
+ * @param otherState the state that the other occurrences of changed tables read. Default: now
  */
 function focusedRows(
   view: CompiledView,
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
   state: (id: number) => string,
-  others: (id: number) => Stand = () => 'now',
+  otherState: (id: number) => TableState = () => 'now',
 ): string {
   const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
-  const stands = changed.map((id): Stand => (id === undefined ? 'now' : others(id)));
+  const tableStates = changed.map((id): TableState => (id === undefined ? 'now' : otherState(id)));
   const sets = view.focusSets(changed.map((id) => id !== undefined));
   const queries = sets.map((focuses) => {
-    const focused = stands.map((stand, i) => (focuses.includes(i) ? state(changed[i]!) : stand));
-    return everyRowOf(view, view.standing(focused, focuses), values);
+    const focused = tableStates.map((tableState, i) => (focuses.includes(i) ? state(changed[i]!) : tableState));
+    return everyRowOf(view, view.atStates(focused, focuses), values);
   });
   return queries.join('\nunion all\n');
 }
 
 /**
- * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal can differ
- * for the client: letters in a case-insensitive collation, for example.
+ * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal, such as
+ * letters in a case-insensitive collation, can differ for the client.
  */
-function isIn(view: CompiledView, query: Template, values: readonly string[], also = 'true'): string {
+function isIn(view: CompiledView, query: Template, values: readonly string[], condition = 'true'): string {
   const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
   return `exists (
-    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql(values)} = b.tidemark_key and ${also} offset 0
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql(values)} = b.tidemark_key and ${condition} offset 0
   )`;
 }
 
@@ -245,23 +247,23 @@ function isIn(view: CompiledView, query: Template, values: readonly string[], al
 export function rowsOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
   const rows = everyRowOf(view, query, values, condition);
   if (view.keysMayRepeat) return oneOfEachKey(view, rows);
-  return view.choosesByKey ? chosen(view, rows) : rows;
+  return view.choosesByKey ? chooseRows(view, rows) : rows;
 }
 
-/** The same with all rows that share a key, even if one is to be chosen. */
+/** All rows of a query, in the columns of `rowsOf`, even if several of them share a key. */
 export function everyRowOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
   const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
   return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
 }
 
-/** The least of the rows that share a key. */
-function chosen(view: CompiledView, rows: string): string {
+/** For each key, the least of the rows that share it. */
+function chooseRows(view: CompiledView, rows: string): string {
   const keys = nativeKeys(view).join(', ');
   return `select distinct on (${keys}) ${rowColumns(view)} from (\n${rows}\n) e
 order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
 }
 
-/** The least of the rows that share the client's key. Native keys can be equal where those are not: see `isIn`. */
+/** For each of the client's keys, the least row. Native keys can be equal where these differ; see `isIn`. */
 function oneOfEachKey(view: CompiledView, rows: string): string {
   const key = 'tidemark_key collate "C"';
   return `select distinct on (${key}) ${rowColumns(view)} from (\n${rows}\n) e

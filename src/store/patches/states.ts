@@ -2,22 +2,22 @@
 import type { Table } from '../../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import { identifier } from '../../sql.js';
-import { manyRows } from '../header.js';
-import type { Alteration } from '../layouts/alteration.js';
-import { alteredQueries } from '../layouts/altered-rows.js';
+import { manyRows } from '../observation.js';
+import type { SchemaChange } from '../row-formats/schema-change.js';
+import { schemaChangeQueries } from '../row-formats/schema-change-sql.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
 export interface SyncedTable extends Table {
   readonly id: number;
   /** Changes whenever the table's columns, partitions or triggers do. */
-  readonly shape: string;
-  /** A digest of what is in the shape and belongs to the table itself; and one for each column, by its `attnum`. */
-  readonly ownShape: string;
-  readonly columnShapes: Readonly<Record<number, string>>;
-  /** For each column whose type consists of something, such as the labels of an enum, a digest of that. */
-  readonly typeShapes: Readonly<Record<number, string>>;
-  /** A statement that reads the table must find this outline unchanged; see `tidemark.outline`. */
-  readonly outline: string;
+  readonly schemaHash: string;
+  /** Digests of the parts of the schema hash: one for the table itself, and one for each column, by its `attnum`. */
+  readonly ownHash: string;
+  readonly columnHashes: Readonly<Record<number, string>>;
+  /** For each column whose type has parts, such as the labels of an enum, a digest of these. */
+  readonly typeHashes: Readonly<Record<number, string>>;
+  /** A statement that reads the table must find this fingerprint unchanged; see `tidemark.relation_fingerprint`. */
+  readonly fingerprint: string;
 }
 
 /** The transactions that a snapshot has not seen, as SQL expressions: the ends of ranges, as arrays of xid8. */
@@ -26,7 +26,7 @@ export interface UnseenSql {
   readonly highs: string;
 }
 
-/** The same as literals. */
+/** Returns the transactions that a snapshot has not seen, as SQL literals. */
 export function unseenLiterals(snapshot: Snapshot): UnseenSql {
   const { lows, highs } = unseenRanges(snapshot);
   return { lows: `'${lows}'`, highs: `'${highs}'` };
@@ -34,31 +34,31 @@ export function unseenLiterals(snapshot: Snapshot): UnseenSql {
 
 /** The names of a table's WITH queries. */
 export const states = {
-  /** The keys that have changed since the snapshot, each with its row's image as of then (null if there was no row). */
-  changed: (id: number): string => `tidemark_changed_${id}`,
+  /** The keys changed since the snapshot, each with its row's image as of the snapshot (null if there was no row). */
+  changedKeys: (id: number): string => `tidemark_changed_keys_${id}`,
   /** The current rows of the changed keys. */
-  plus: (id: number): string => `tidemark_plus_${id}`,
+  newRows: (id: number): string => `tidemark_new_rows_${id}`,
   /** The rows of the changed keys as of the snapshot. */
-  minus: (id: number): string => `tidemark_minus_${id}`,
-  /** The same rows, each with a number `tidemark_row`. */
-  old: (id: number): string => `tidemark_old_${id}`,
+  oldRows: (id: number): string => `tidemark_old_rows_${id}`,
+  /** The rows of `oldRows`, each with a number `tidemark_row`. */
+  numberedOldRows: (id: number): string => `tidemark_numbered_old_rows_${id}`,
   /** The whole table as of the snapshot. */
-  asof: (id: number): string => `tidemark_asof_${id}`,
-  /** Some rows of `minus`, and the table as of the snapshot for whoever reads no others; see `someOldRows`. */
-  someMinus: (id: number): string => `tidemark_some_minus_${id}`,
-  someAsof: (id: number): string => `tidemark_some_asof_${id}`,
+  asOf: (id: number): string => `tidemark_as_of_${id}`,
+  /** Some of `oldRows`, and `asOf` for queries that read no other old rows; see `oldRowsSubsetQueries`. */
+  someOldRows: (id: number): string => `tidemark_some_old_rows_${id}`,
+  someAsOf: (id: number): string => `tidemark_some_as_of_${id}`,
   /** Every row that the changed keys have had since the snapshot, including the current ones. */
-  touched: (id: number): string => `tidemark_touched_${id}`,
-  /** The whole table, with every row that there has been since the snapshot. */
-  ever: (id: number): string => `tidemark_ever_${id}`,
+  versions: (id: number): string => `tidemark_versions_${id}`,
+  /** The whole table, with every row that has existed since the snapshot. */
+  allVersions: (id: number): string => `tidemark_all_versions_${id}`,
 };
 
 /**
- * The WITH queries of one table for `touched` and `ever`. Log rows that leave their row unchanged are skipped.
+ * The WITH queries of one table for `versions` and `allVersions`. They skip log rows that leave their row unchanged.
  *
- * @param rows about how many log rows there are, as the header counts them
+ * @param rows the approximate number of log rows, as a poll counts them
  */
-export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number): string[] {
+export function versionQueries(table: SyncedTable, unseen: UnseenSql, rows: number): string[] {
   const images = `tidemark_images_${table.id}`;
   const relation = identifier(table.schema, table.name);
   const keys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`);
@@ -67,13 +67,13 @@ export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number)
       select key, ${imageOf(table)} as old from ${unseenRows(table, unseen, rows)}
       where key is not null and hashtextextended(old, 0) is distinct from new_hash
     )`,
-    `${states.touched(table.id)} as materialized (
+    `${states.versions(table.id)} as materialized (
       ${imageRows(table, images)}
       union all
       select t.* from (select distinct ${keys.join(', ')} from ${images}) c join ${relation} t on ${sameKey(table, 't')}
     )`,
-    `${states.ever(table.id)} as not materialized (
-      select t.* from ${relation} t union all select m.* from ${states.touched(table.id)} m where true
+    `${states.allVersions(table.id)} as not materialized (
+      select t.* from ${relation} t union all select m.* from ${states.versions(table.id)} m where true
     )`,
   ];
 }
@@ -82,56 +82,61 @@ export function everQueries(table: SyncedTable, unseen: UnseenSql, rows: number)
  * The WITH queries of one table for the other states. Those that no query refers to cost nothing.
  *
  * The changes of a key lead from one image to the next. So if all new images are subtracted from all old ones, only the
- * first and the last image remain. What the key was at the snapshot is the image that was changed once more often than
- * it came about. If the first and the last image are the same, nothing remains: the key has not changed.
+ * first and the last image remain. The row as of the snapshot is the image that was replaced once more often than it
+ * was written. If the first and the last image are the same, nothing remains: the key has not changed.
  *
- * @param rows about how many log rows there are, as the header counts them
- * @param alteration what has become of the table since the snapshot, if it was altered
+ * @param rows the approximate number of log rows, as a poll counts them
+ * @param schemaChange how the table was altered since the snapshot, if it was
  */
-export function stateQueries(table: SyncedTable, unseen: UnseenSql, rows: number, alteration?: Alteration): string[] {
+export function stateQueries(
+  table: SyncedTable,
+  unseen: UnseenSql,
+  rows: number,
+  schemaChange?: SchemaChange,
+): string[] {
   const relation = identifier(table.schema, table.name);
   return [
-    ...(alteration
-      ? alteredQueries(table, alteration, unseenCall(table, unseen, rows), states.changed(table.id))
-      : [changedQuery(table, unseen, rows)]),
-    `${states.plus(table.id)} as not materialized (
-      select t.* from ${states.changed(table.id)} c join ${relation} t on ${sameKey(table, 't')}
+    ...(schemaChange
+      ? schemaChangeQueries(table, schemaChange, unseenCall(table, unseen, rows), states.changedKeys(table.id))
+      : [changedKeysQuery(table, unseen, rows)]),
+    `${states.newRows(table.id)} as not materialized (
+      select t.* from ${states.changedKeys(table.id)} c join ${relation} t on ${sameKey(table, 't')}
     )`,
-    `${states.minus(table.id)} as materialized (
-      ${imageRows(table, states.changed(table.id))}
+    `${states.oldRows(table.id)} as materialized (
+      ${imageRows(table, states.changedKeys(table.id))}
     )`,
-    `${states.old(table.id)} as materialized (
-      select m.*, pg_catalog.row_number() over () as tidemark_row from ${states.minus(table.id)} m
+    `${states.numberedOldRows(table.id)} as materialized (
+      select m.*, pg_catalog.row_number() over () as tidemark_row from ${states.oldRows(table.id)} m
     )`,
-    asofQuery(table, states.asof(table.id), states.minus(table.id)),
+    asOfQuery(table, states.asOf(table.id), states.oldRows(table.id)),
   ];
 }
 
 /**
- * WITH queries of one table for `someMinus` and `someAsof`. Whoever looks for a row in `asof` looks at all rows of `minus`,
- * for which there is no index.
- * @param isRead an SQL condition: a row `m` of `old` is one of those that are read
+ * The WITH queries of one table for `someOldRows` and `someAsOf`. A query that looks up a row in `asOf` reads all of
+ * `oldRows`, which has no index.
+ * @param isRead an SQL condition: the query reads a row `m` of `numberedOldRows`
  */
-export function someOldRows(table: SyncedTable, isRead: string): string[] {
+export function oldRowsSubsetQueries(table: SyncedTable, isRead: string): string[] {
   return [
-    `${states.someMinus(table.id)} as materialized (
-      select ${columnsOf(table, 'm')} from ${states.old(table.id)} m where ${isRead}
+    `${states.someOldRows(table.id)} as materialized (
+      select ${columnsOf(table, 'm')} from ${states.numberedOldRows(table.id)} m where ${isRead}
     )`,
-    asofQuery(table, states.someAsof(table.id), states.someMinus(table.id)),
+    asOfQuery(table, states.someAsOf(table.id), states.someOldRows(table.id)),
   ];
 }
 
-/** @param minus the WITH query of the old rows */
-function asofQuery(table: SyncedTable, name: string, minus: string): string {
+/** @param oldRows the WITH query of the old rows */
+function asOfQuery(table: SyncedTable, name: string, oldRows: string): string {
   // "where true" keeps the second arm a subquery, which lets join conditions reach the indexes of the first arm.
   return `${name} as not materialized (
       select ${columnsOf(table, 'u')}
       from (
-        select t.*, false as tidemark_minus from ${identifier(table.schema, table.name)} t
+        select t.*, false as tidemark_is_old from ${identifier(table.schema, table.name)} t
         union all
-        select m.*, true from ${minus} m where true
+        select m.*, true from ${oldRows} m where true
       ) u
-      where u.tidemark_minus or not exists (select from ${states.changed(table.id)} c where ${sameKey(table, 'u')})
+      where u.tidemark_is_old or not exists (select from ${states.changedKeys(table.id)} c where ${sameKey(table, 'u')})
     )`;
 }
 
@@ -139,11 +144,11 @@ function columnsOf({ columns }: Table, alias: string): string {
   return columns.map((column) => `${alias}.${identifier(column)}`).join(', ');
 }
 
-function changedQuery(table: SyncedTable, unseen: UnseenSql, rows: number): string {
+function changedKeysQuery(table: SyncedTable, unseen: UnseenSql, rows: number): string {
   const keys = table.primaryKey.map((_, i) => `k${i + 1}`).join(', ');
   const typedKeys = table.primaryKey.map(({ type }, i) => `key[${i + 1}]::${type} as k${i + 1}`).join(', ');
   const [counts, old] = table.textMayChange ? countedImages(table, keys) : ['', 'old'];
-  return `${states.changed(table.id)} as materialized (
+  return `${states.changedKeys(table.id)} as materialized (
       select distinct on (${keys}) ${keys}, case when balance > 0 then ${old} end as old
       from (
         select ${keys}, min(image) as old, sum(weight) as balance${counts}
@@ -161,9 +166,9 @@ function changedQuery(table: SyncedTable, unseen: UnseenSql, rows: number): stri
 }
 
 /**
- * For a table whose rows may be other texts since a transaction wrote that goes on: its new image does not cancel the next
- * old one. How many rows came and went, and whether there is one now, tells whether there was one at the snapshot. If there
- * was, and several images remain, nothing tells which one it was.
+ * For a table whose row text may have changed while a transaction that wrote to it was open. Its new image then does
+ * not cancel the next old image. The current row, and the number of rows added and removed, show whether there was a
+ * row at the snapshot. If there was one and several images remain, the query cannot choose between them.
  */
 function countedImages(table: SyncedTable, keys: string): readonly [counts: string, old: string] {
   const relation = identifier(table.schema, table.name);
@@ -177,8 +182,8 @@ function countedImages(table: SyncedTable, keys: string): readonly [counts: stri
 }
 
 /**
- * The table's unseen log rows. What was written to a table that is not a partition now is left
- * out: it was not a partition at the snapshot either, or the cookie would be of another shape.
+ * The table's unseen log rows. If a row was written to a table that is not a partition now, it is left out: the table
+ * was not a partition at the snapshot either, or the cookie would have another schema hash.
  */
 function unseenRows(table: SyncedTable, unseen: UnseenSql, rows: number): string {
   const { kind, parts } = table;
@@ -191,15 +196,13 @@ function unseenCall({ id }: SyncedTable, { lows, highs }: UnseenSql, rows: numbe
   return `tidemark.${rows < manyRows ? 'unseen' : 'many_unseen'}(${id}, ${lows}, ${highs})`;
 }
 
-/**
- * A log row's image as a literal of the table's type: the rows of partitions may have their columns in another order.
- */
+/** A log row's image as a literal of the table's type, because partitions may have their columns in another order. */
 function imageOf({ columns, parts }: Table): string {
-  const layout = JSON.stringify(columns);
-  const others = parts.filter((part) => JSON.stringify(part.columns) !== layout);
-  if (others.length === 0) return 'old';
+  const columnOrder = JSON.stringify(columns);
+  const reorderedParts = parts.filter((part) => JSON.stringify(part.columns) !== columnOrder);
+  if (reorderedParts.length === 0) return 'old';
   const row = columns.map((column) => `i.${identifier(column)}`).join(', ');
-  const cases = others.map(
+  const cases = reorderedParts.map(
     ({ oid, schema, name }) =>
       `when '${oid}' then (select row(${row})::text from (${rowsOfImages(identifier(schema, name), '(select old) logged')}) i)`,
   );

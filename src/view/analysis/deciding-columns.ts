@@ -1,4 +1,4 @@
-/** Which columns of each table decide what keys a view has. */
+/** Finds the columns of each table that decide which keys a view has. */
 import { returnsSet } from './expressions.js';
 import { type Field, isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 import type { ReadColumns } from './read-columns.js';
@@ -9,7 +9,7 @@ interface Column {
 }
 
 /**
- * The columns that a query reads, at any depth, other than for the values of its result alone.
+ * Returns the columns that a query reads at any depth, except those that it reads only for values of its result.
  * @param key the columns of the result that identify a row
  */
 export function decidingColumns(query: QueryNode, key: readonly string[], reads: ReadColumns): ReadColumns {
@@ -24,16 +24,16 @@ export function decidingColumns(query: QueryNode, key: readonly string[], reads:
 }
 
 /**
- * Whether a column of the result decides what keys there are: it is one of the key, rows are sorted, grouped or told apart
- * by it, or it turns one row into several.
+ * Checks whether a column of the result decides which keys there are: it belongs to the key, the query sorts, groups or
+ * deduplicates by it, or it turns one row into several.
  */
 function decides({ fields }: QueryNode, key: readonly string[]): boolean {
   return key.includes(fields.resname as string) || fields.ressortgroupref !== '0' || returnsSet(fields.expr ?? null);
 }
 
 /**
- * The columns of tables that a part of a query refers to.
- * @param queries those that the part is in, innermost first
+ * Yields the columns of tables that a part of a query refers to.
+ * @param queries the queries that contain the part, innermost first
  */
 function* columnsIn(field: Field | undefined, queries: readonly QueryNode[]): Generator<Column> {
   if (Array.isArray(field)) for (const child of field) yield* columnsIn(child, queries);
@@ -41,12 +41,12 @@ function* columnsIn(field: Field | undefined, queries: readonly QueryNode[]): Ge
   if (field.tag === 'VAR') yield* columnsOf(field, queries);
   const within = field.tag === 'QUERY' ? [field, ...queries] : queries;
   for (const [name, child] of Object.entries(field.fields)) {
-    // A join lists all columns of what it joins, whether or not anything refers to them.
+    // A join lists all columns of what it joins, referenced or not.
     if (name !== 'joinaliasvars') yield* columnsIn(child, within);
   }
 }
 
-/** Those of subqueries are found where the subquery is. */
+/** Yields the columns that a variable refers to, through joins. A subquery's own variables yield its columns. */
 function* columnsOf(variable: QueryNode, queries: readonly QueryNode[]): Generator<Column> {
   const level = numberOf(variable, 'varlevelsup')!;
   const entry = nodeList(queries[level]!, 'rtable')[numberOf(variable, 'varno')! - 1]!;

@@ -1,5 +1,5 @@
 /**
- * Tells which values can differ even if Postgres considers them equal, as 1.0 and 1.00, or letters in a
+ * Finds values that can differ although Postgres considers them equal, such as 1.0 and 1.00, or letters in a
  * case-insensitive collation. A query that keeps one of several equal values may keep any of them.
  */
 import type { Table } from '../../catalog/tables.js';
@@ -8,20 +8,20 @@ import { collationOf, modifierOf, typeOf } from './expressions.js';
 import type { Facts } from './facts.js';
 import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
-/** Types whose equal values are written the same way. */
+/** Types whose equal values always have the same text. */
 const exactTypes = new Set(
   `bool bytea char cid cidr date inet int2 int4 int8 macaddr macaddr8 money name oid pg_lsn text tid time timestamp
   timestamptz timetz tsvector uuid varbit varchar bit xid xid8`.split(/\s+/),
 );
 
-/** Types that are exact if a length or precision is declared: values are then padded or rounded to it. */
+/** Types that are exact with a declared length or precision, to which Postgres pads or rounds their values. */
 const exactWithModifier = new Set(['numeric', 'bpchar']);
 
-/** What to write instead of values that can be equal but written differently. */
-export const oneForm =
+/** Advice for values that can be equal but written differently. */
+export const castAdvice =
   'cast numeric values, as in numeric(12, 2); use lower(…) collate "C" for case-insensitive text; cast anything else to text';
 
-/** Whether equal values of an expression are always written the same way. */
+/** Checks whether equal values of an expression always have the same text. */
 export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {
   const parts = partsOf(typeOf(expression));
   if (parts.length === 0 || isAlike(collationOf(expression))) return false;
@@ -34,9 +34,9 @@ function isExactPart({ builtin, name, kind, alike }: TypePart, hasModifier: bool
   return !alike && (kind === 'e' || (builtin && isExactType));
 }
 
-/** A column of something that a query reads. */
+/** A column of an entry in a query's range table. */
 interface ReadColumn {
-  /** The entry of the query's range table that stands for what is read. */
+  /** The entry: a table, a subquery, a function or the like. */
   readonly entry: QueryNode;
   /** The number of the entry, from 1. */
   readonly entryNumber: number;
@@ -48,7 +48,7 @@ interface Origin extends ReadColumn {
   readonly relation: number;
 }
 
-/** What an expression of a query is, looked up through joins and, since Postgres 18, through the list of grouping expressions. */
+/** Returns what a reference refers to, through joins and, since Postgres 18, the list of grouping expressions. */
 export function resolvedIn(query: QueryNode, expression: QueryNode): QueryNode {
   const node = isNode(expression.fields.expr) && expression.tag === 'TARGETENTRY' ? expression.fields.expr : expression;
   if (numberOf(node, 'varlevelsup') !== 0) return node;
@@ -58,7 +58,7 @@ export function resolvedIn(query: QueryNode, expression: QueryNode): QueryNode {
   return inner ? resolvedIn(query, inner) : node;
 }
 
-/** The column that an expression of a query is, if it is a column of something that the query reads. */
+/** Returns the range table column that an expression refers to; undefined if it is anything else. */
 export function columnReadBy(expression: QueryNode, query: QueryNode): ReadColumn | undefined {
   const node = resolvedIn(query, expression);
   if (numberOf(node, 'varlevelsup') !== 0) return undefined;
@@ -66,25 +66,25 @@ export function columnReadBy(expression: QueryNode, query: QueryNode): ReadColum
   return { entry: nodeList(query, 'rtable')[entryNumber - 1]!, entryNumber, column: numberOf(node, 'varattno')! };
 }
 
-/** The column of a table that an expression of a query is, if it is one. */
+/** Returns the table column that an expression refers to; undefined if it is anything else. */
 export function originOf(expression: QueryNode, query: QueryNode): Origin | undefined {
   const found = columnReadBy(expression, query);
   const relation = found && numberOf(found.entry, 'relid');
   return relation ? { ...found, relation } : undefined;
 }
 
-/** The columns of a table's primary key, by the table's OID. */
+/** Returns the columns of a table's primary key, by the table's OID. */
 export type KeyOf = (relation: number) => readonly number[] | undefined;
 
-/** The primary keys of tables. */
+/** Returns a function that finds the primary keys of these tables. */
 export function primaryKeysOf(tables: readonly Table[]): KeyOf {
   const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
   return (relation) => keys.get(relation);
 }
 
 /**
- * Tells of each expression whether it is a column of a table whose whole primary key is among the expressions: equal
- * values are then from one row of the table, and so identical.
+ * Checks for each expression whether it is a column of a table whose whole primary key is among the expressions. Equal
+ * values then come from one row of the table, and are identical.
  */
 export function keyed(expressions: readonly QueryNode[], query: QueryNode, keyOf: KeyOf): boolean[] {
   const origins = expressions.map((expression) => originOf(expression, query));

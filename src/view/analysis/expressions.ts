@@ -1,4 +1,4 @@
-/** What Postgres knows about an analyzed expression: its type, its length or precision, its collation. */
+/** Reads the type, the length or precision, and the collation of an analyzed expression. */
 import { type Field, isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
 const BOOL = 16;
@@ -26,7 +26,7 @@ const conditions = new Set([
   'JSONISPREDICATE',
 ]);
 
-/** Nodes that have the type of what they contain, with the field that contains it. */
+/** Nodes whose type is that of their content, with the field that holds the content. */
 const wrappers: Readonly<Record<string, string>> = {
   COLLATEEXPR: 'arg',
   COLLATE: 'arg',
@@ -38,7 +38,7 @@ const wrappers: Readonly<Record<string, string>> = {
 /** The kinds of SubLink before this one have a boolean result (primnodes.h). */
 const EXPR_SUBLINK = 4;
 
-/** The OID of an expression's type; undefined if the node does not tell. */
+/** Returns the OID of an expression's type; undefined if the node does not contain it. */
 export function typeOf(expression: QueryNode): number | undefined {
   const { tag, fields } = expression;
   if (conditions.has(tag)) return BOOL;
@@ -50,25 +50,25 @@ export function typeOf(expression: QueryNode): number | undefined {
   return first(expression, typeFields);
 }
 
-/** The type modifier of an expression, as in `pg_attribute.atttypmod`: -1 if any length or precision is possible. */
+/** Returns the type modifier of an expression, as in `pg_attribute.atttypmod`. -1 allows any length or precision. */
 export function modifierOf(expression: QueryNode): number {
   const inner = wrapped(expression);
   return inner ? modifierOf(inner) : (first(expression, modifierFields) ?? lengthCoercion(expression) ?? -1);
 }
 
-/** `amount::numeric(10, 2)` is analyzed as a call with the modifier as its second argument. */
+/** Postgres analyzes `amount::numeric(10, 2)` as a call with the modifier as its second argument. */
 function lengthCoercion(expression: QueryNode): number | undefined {
   const isCoercion = expression.tag === 'FUNCEXPR' && expression.fields.funcformat !== '0';
   return isCoercion && nodeList(expression, 'args')[1]?.tag === 'CONST' ? 0 : undefined;
 }
 
-/** The OID of the collation by which an expression's values are compared; 0 if there is none. */
+/** Returns the OID of the collation with which Postgres compares an expression's values; 0 if there is none. */
 export function collationOf(expression: QueryNode): number {
   const inner = wrapped(expression);
   return first(expression, collationFields) ?? (inner ? collationOf(inner) : 0);
 }
 
-/** Whether an expression turns one row into several, as `unnest(tags)` does. Subqueries in it do not count. */
+/** Checks whether an expression turns one row into several, as `unnest(tags)` does. Ignores subqueries in it. */
 export function returnsSet(expression: Field): boolean {
   if (Array.isArray(expression)) return expression.some(returnsSet);
   if (!isNode(expression) || expression.tag === 'QUERY') return false;
@@ -76,7 +76,7 @@ export function returnsSet(expression: Field): boolean {
   return [funcretset, opretset].includes('true') || Object.values(expression.fields).some(returnsSet);
 }
 
-/** The columns of a query's result, without those that only its ORDER BY or GROUP BY needs. */
+/** Returns the columns of a query's result, without those that only its ORDER BY or GROUP BY needs. */
 export function targets(query: QueryNode): QueryNode[] {
   return nodeList(query, 'targetList').filter(({ fields }) => fields.resjunk !== 'true');
 }

@@ -1,4 +1,4 @@
-/** What the catalogs say about everything that an analyzed query refers to. */
+/** Reads from the catalogs everything that an analyzed query refers to. */
 
 import { findOrders } from '../../catalog/operators.js';
 import { findRoutines, type Routine, type RoutineUse } from '../../catalog/routines.js';
@@ -18,19 +18,19 @@ import {
 
 export interface Facts {
   /**
-   * Everything that runs, by OID: also the functions behind operators, in conditions of domains and in default
+   * Every function that the query runs, by OID. Includes those behind operators, in domain constraints and in default
    * arguments.
    */
   readonly routines: ReadonlyMap<number, Routine>;
-  /** What runs without being written in the query: conditions of domains, and default arguments. */
+  /** The expressions that run without being written in the query: domain constraints and default arguments. */
   readonly implied: readonly QueryNode[];
-  /** A type and everything that it consists of; empty for an OID that no expression has. */
+  /** Returns a type and all its parts; none for an OID that no expression has. */
   partsOf(type: number | undefined): readonly TypePart[];
-  /** Whether the collation with this OID considers different strings equal. */
+  /** Checks whether the collation with this OID considers different strings equal. */
   isAlike(collation: number): boolean;
   /**
-   * The sort orders that an operator, or its negation, belongs to, each by its `<`; empty for an OID that no expression
-   * has.
+   * Returns the sort orders of an operator or its negation, each identified by its `<`; none for an OID that no
+   * expression has.
    */
   ordersOf(operator: number | undefined): readonly number[];
 }
@@ -38,7 +38,7 @@ export interface Facts {
 export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
   const uses = new Uses();
   uses.add(query);
-  // What is found may refer to more.
+  // The catalog entries may refer to more, so repeat this until nothing is added.
   for (;;) {
     const known = uses.size;
     const types = await findTypes(db, [...uses.types]);
@@ -69,7 +69,7 @@ class Uses implements RoutineUse {
   readonly comparisons = new Set<number>();
   readonly types = new Set<number>();
   readonly collations = new Set<number>();
-  /** The fewest arguments that a function is called with, by its OID. */
+  /** The smallest number of arguments in any call of a function, by its OID. */
   readonly #arguments = new Map<number, number>();
 
   get size(): number {
@@ -90,7 +90,7 @@ class Uses implements RoutineUse {
     }
   }
 
-  /** The default arguments of a function, if any call omits some. */
+  /** Returns the default arguments of a function, if any call omits some. */
   defaultsOf({ oid, argumentCount, defaults }: Routine): QueryNode[] {
     const given = this.#arguments.get(oid) ?? argumentCount;
     return given < argumentCount ? nodesIn(parseField(defaults!)) : [];
@@ -105,7 +105,7 @@ function note(set: Set<number>, oid: number | undefined): void {
   if (oid) set.add(oid);
 }
 
-/** The types that a node yields, converts from, or reads values as. */
+/** Returns the types that a node yields, converts from, or reads values as. */
 export function typesNamed(node: QueryNode): (number | undefined)[] {
   const { arg, returning } = node.fields;
   const inner = [node, arg, returning].filter(isNode).map(typeOf);
@@ -113,7 +113,7 @@ export function typesNamed(node: QueryNode): (number | undefined)[] {
   return [...inner, ...listed];
 }
 
-/** A list of OIDs, which Postgres writes as `(o 23 25)`. */
+/** Returns a list of OIDs, which Postgres writes as `(o 23 25)`. */
 function oidsOf({ fields }: QueryNode, name: string): number[] {
   const list = fields[name];
   return Array.isArray(list) ? list.slice(1).map(Number) : [];

@@ -4,7 +4,7 @@ import { understand } from './meaning.js';
 
 beforeAll(() => parserLoaded);
 
-it('takes no query whose subqueries are not all in what Postgres has understood', () => {
+it('rejects a query with a subquery that the analysis of Postgres does not contain', () => {
   const empty = { tree: '{QUERY}', offset: 0 };
   expect(() => understand(parseSelect('select 1'), empty)).not.toThrow();
   expect(() => understand(parseSelect('select (select 1)'), empty)).toThrow(

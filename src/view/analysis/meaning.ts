@@ -1,20 +1,20 @@
-/** Connects what a query says, its parse tree, with what Postgres has understood, its analyzed tree. */
+/** Connects the parse tree of a query with the tree that Postgres has analyzed. */
 import { SetupError } from '../../errors.js';
 import { selectIn, type Tree, type Visit, visits, visitsHere } from '../parse/tree.js';
+import { commonSubexpressions } from './common-subexpressions.js';
 import { isNode, nodeList, numberOf, parseQueryTree, type QueryNode, queryNodes } from './query-tree.js';
-import { twinsIn } from './twins.js';
 
-/** What Postgres has understood of a query. */
+/** The meaning of a query, as Postgres has analyzed it. */
 export interface Meaning {
   /** The whole analyzed tree. */
   readonly query: QueryNode;
-  /** The analyzed query of a SelectStmt at any depth; undefined for a set operation that is an arm of another. */
+  /** Returns the analyzed query of a SelectStmt at any depth; undefined for a set operation within another one. */
   queryOf(select: Tree): QueryNode | undefined;
-  /** The analyzed set operation of a SelectStmt at any depth; undefined for any other SELECT. */
+  /** Returns the analyzed set operation of a SelectStmt at any depth; undefined for any other SELECT. */
   operationOf(select: Tree): Operation | undefined;
   /**
-   * The analyzed nodes of a node of the parse tree, found by their common place in the text; those of its twin, if it
-   * has none.
+   * Returns the analyzed nodes of a node of the parse tree. They have the same location in the text. If there are none,
+   * those of a common subexpression.
    */
   nodesOf(node: Tree): readonly QueryNode[];
 }
@@ -28,24 +28,24 @@ export interface Operation {
 
 /**
  * Matches a parse tree with its analyzed tree.
- * @param offset how many bytes preceded the query when it was analyzed
- * @throws SetupError if a subquery cannot be found again
+ * @param offset the number of bytes that preceded the query when Postgres analyzed it
+ * @throws SetupError if a subquery is not in the analyzed tree
  */
 export function understand(
   select: Tree,
   { tree, offset }: { readonly tree: string; readonly offset: number },
 ): Meaning {
   const query = parseQueryTree(tree);
-  const places = new Map<number, QueryNode[]>();
+  const nodesByLocation = new Map<number, QueryNode[]>();
   for (const node of queryNodes(query)) {
-    const place = (numberOf(node, 'location') ?? -1) - offset;
-    const nodes = places.get(place);
+    const location = (numberOf(node, 'location') ?? -1) - offset;
+    const nodes = nodesByLocation.get(location);
     if (nodes) nodes.push(node);
-    else places.set(place, [node]);
+    else nodesByLocation.set(location, [node]);
   }
-  const nodesOf = (node: Tree) => places.get(placeOf(node)) ?? [];
-  for (const [forgotten, kept] of twinsIn(select, (node) => nodesOf(node).length > 0)) {
-    places.set(placeOf(forgotten), nodesOf(kept));
+  const nodesOf = (node: Tree) => nodesByLocation.get(locationOf(node)) ?? [];
+  for (const [duplicate, representative] of commonSubexpressions(select, (node) => nodesOf(node).length > 0)) {
+    nodesByLocation.set(locationOf(duplicate), nodesOf(representative));
   }
   const pairs: Pairs = { queries: new Map(), operations: new Map() };
   pair(select, query, pairs, nodesOf);
@@ -62,13 +62,13 @@ function unclearSubquery(): SetupError {
   );
 }
 
-function placeOf(node: Tree): number {
+function locationOf(node: Tree): number {
   return (node.location as number | undefined) ?? 0;
 }
 
-/** Whether a node calls an aggregate, which receives all rows of a group. */
+/** Checks whether a node calls an aggregate, which receives all rows of a group. */
 export function isAggregate({ nodesOf }: Meaning, { type, node }: Visit): boolean {
-  // Aggregates with a syntax of their own have no place.
+  // Aggregates with their own syntax have no location.
   return (
     /^Json(Array|Object)Agg$/.test(type) || (type === 'FuncCall' && nodesOf(node).some(({ tag }) => tag === 'AGGREF'))
   );
@@ -95,18 +95,19 @@ function pair(select: Tree, query: QueryNode, pairs: Pairs, nodesOf: NodesOf): v
   const items = fromList(query);
   ((select.fromClause ?? []) as Tree[]).forEach((item, i) => void pairFrom(item, items[i], query, sub));
   for (const { type, node } of visitsHere(select)) {
-    // With NOT IN, another node has the same place.
+    // With NOT IN, another node has the same location.
     const analyzed = nodeIn(
       nodesOf(node).find(({ tag }) => tag === 'SUBLINK'),
       'subselect',
     );
     if (type === 'SubLink') sub(selectIn(node.subselect), analyzed);
-    // The comparison of a row with a subquery's row has the operator's place.
+    // The comparison of a row with a subquery's row has the operator's location.
     const { SubLink: compared } = (node.rexpr ?? {}) as { SubLink?: Tree };
     if (compared) sub(selectIn(compared.subselect), analyzed);
-    // Postgres has wrapped the subquery in another with an aggregate.
-    if (type === 'JsonArrayQueryConstructor' && analyzed)
+    // Postgres has wrapped the subquery in another one with an aggregate.
+    if (type === 'JsonArrayQueryConstructor' && analyzed) {
       sub(selectIn(node.query), subqueryOf(fromList(analyzed)[0]!, analyzed));
+    }
   }
 }
 
@@ -118,7 +119,7 @@ function fromList(query: QueryNode): QueryNode[] {
 type Sub = (child: Tree, analyzed: QueryNode | undefined) => void;
 
 /**
- * The arms of set operations are analyzed as subqueries, unless they are set operations themselves.
+ * Pairs the arms of a set operation. Postgres analyzes an arm as a subquery, unless it is a set operation itself.
  * @returns the subqueries
  */
 function pairArms(select: Tree, operation: QueryNode, query: QueryNode, sub: Sub, pairs: Pairs): QueryNode[] {
@@ -144,7 +145,7 @@ function pairFrom(item: Tree, analyzed: QueryNode | undefined, query: QueryNode,
   }
 }
 
-/** The subquery that a RangeTblRef refers to. */
+/** Returns the subquery that a RangeTblRef refers to. */
 function subqueryOf(reference: QueryNode, query: QueryNode): QueryNode | undefined {
   return nodeIn(nodeList(query, 'rtable')[(numberOf(reference, 'rtindex') ?? 0) - 1], 'subquery');
 }

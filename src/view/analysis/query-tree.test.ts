@@ -15,28 +15,28 @@ describe('the text of an analyzed query', () => {
     ['{A :x a" :y b"c" :z "d}', { x: 'a"', y: 'b"c"', z: '"d' }],
     ['{A :value 4 [ 1 0 0 -1 ] :y 2}', { value: '4', y: '2' }],
     ['{A :x (b 1 2)\n  :y\t3}', { x: ['b', '1', '2'], y: '3' }],
-  ])('%s', (text, fields) => {
+  ])('is parsed: %s', (text, fields) => {
     expect(parseQueryTree(text)).toEqual({ tag: 'A', fields });
   });
 
-  it.each(['', '{', '{A :x', '{A :x (1', '{A :x {B'])('%j ends early', (text) => {
+  it.each(['', '{', '{A :x', '{A :x (1', '{A :x {B'])('that ends early is rejected: %j', (text) => {
     expect(() => parseQueryTree(text)).toThrow('The parse tree from Postgres ends early');
   });
 
-  it.each(['word', '<>', '({A})'])('%j is no node', (text) => {
+  it.each(['word', '<>', '({A})'])('that is not a node is rejected: %j', (text) => {
     expect(() => parseQueryTree(text)).toThrow('The parse tree from Postgres is not a node');
   });
 });
 
-describe('in a tree', () => {
+describe('a query tree', () => {
   const tree = parseQueryTree('{A :x {B :y ({C} 1 ({D}))} :z ({E} <> {F}) :n -12 :m 1x :o x1 :p <> :q (7)}');
 
-  it('every node is found, from the outside in', () => {
+  it('yields each of its nodes, from the outside in', () => {
     expect([...queryNodes(tree)].map(({ tag }) => tag)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
     expect([...queryNodes(undefined), ...queryNodes('word')]).toEqual([]);
   });
 
-  it('a list has nodes, and a number is one', () => {
+  it('yields nodes only from lists, and numbers only from numbers', () => {
     expect(nodeList(tree, 'z').map(({ tag }) => tag)).toEqual(['E', 'F']);
     expect(['x', 'n', 'missing'].map((name) => nodeList(tree, name))).toEqual([[], [], []]);
     expect(['n', 'm', 'o', 'p', 'q', 'x', 'missing'].map((name) => numberOf(tree, name))).toEqual([

@@ -1,25 +1,25 @@
 /**
- * The tree of a query as Postgres has analyzed it: which function, operator, type and column each expression refers to.
- * It is read from the text form of its nodes (outfuncs.c), whose fields differ from version to version, so any field
+ * The tree of a query as Postgres has analyzed it: the function, operator, type and column that each expression refers
+ * to. It is parsed from the text of Postgres's nodes (outfuncs.c). Their fields differ between versions, so any field
  * may be missing.
  */
 
-/** A field: another node, a list, a word without its escapes, or null for none. */
+/** A field: another node, a list, an unescaped word, or null for none. */
 export type Field = QueryNode | readonly Field[] | string | null;
 
 /** A node of the analyzed tree. */
 export interface QueryNode {
-  /** For example `VAR` or `OPEXPR`. */
+  /** For example, `VAR` or `OPEXPR`. */
   readonly tag: string;
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** A parenthesis, a brace or a word. A backslash takes the next character as it is. */
+/** A parenthesis, a brace or a word. A backslash escapes the next character. */
 const token = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
 
 /**
  * Parses a node.
- * @throws Error if the text is not in Postgres's form.
+ * @throws Error if the text is not Postgres's text of a node.
  */
 export function parseQueryTree(text: string): QueryNode {
   const tree = parseField(text);
@@ -50,7 +50,7 @@ export function parseField(text: string): Field {
     while (tokens[at] !== '}') {
       const name = next().slice(1);
       fields[name] = value();
-      // The bytes of a constant follow their count: 4 [ 1 0 0 0 ].
+      // A constant is a byte count followed by the bytes: 4 [ 1 0 0 0 ].
       if (tokens[at] === '[') at = tokens.indexOf(']', at) + 1;
     }
     at++;
@@ -67,7 +67,7 @@ export function parseField(text: string): Field {
   return value();
 }
 
-/** Strings in lists are quoted. Postgres breaks lines at spaces, even within a name. */
+/** Unquotes strings of lists, and unescapes words. Postgres breaks lines at spaces, even within a name. */
 function plain(word: string): string {
   const bare = word.startsWith('"') && word.endsWith('"') && word.length > 1 ? word.slice(1, -1) : word;
   return bare.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? ' ' : escaped));
@@ -77,7 +77,7 @@ export function isNode(field: Field | undefined): field is QueryNode {
   return typeof field === 'object' && field !== null && 'tag' in field;
 }
 
-/** Every node of a tree, outermost first. */
+/** Yields every node of a tree, outermost first. */
 export function* queryNodes(field: Field | undefined): Generator<QueryNode> {
   if (isNode(field)) {
     yield field;
@@ -87,29 +87,29 @@ export function* queryNodes(field: Field | undefined): Generator<QueryNode> {
   }
 }
 
-/** The nodes of a field that is a list; empty if there is none. */
+/** Returns the nodes of a field that is a list; empty if there is none. */
 export function nodeList({ fields }: QueryNode, name: string): QueryNode[] {
   return nodesIn(fields[name]);
 }
 
-/** The nodes in a list; empty if the field is not a list. */
+/** Returns the nodes in a list; empty if the field is not a list. */
 export function nodesIn(field: Field | undefined): QueryNode[] {
   return Array.isArray(field) ? field.filter(isNode) : [];
 }
 
-/** The value of a numeric field: an OID, an index or a place in the text. */
+/** Returns the value of a numeric field: an OID, an index or a location in the text. */
 export function numberOf({ fields }: QueryNode, name: string): number | undefined {
   const field = fields[name];
   return typeof field === 'string' && /^-?\d+$/.test(field) ? Number(field) : undefined;
 }
 
-/** The names that an entry of a query's range table, and each of its columns, has in that query. */
+/** Returns the names that an entry of a query's range table and its columns have in that query. */
 export function namesOf({ fields: { eref } }: QueryNode): { name: Field | undefined; columns: readonly Field[] } {
   if (!isNode(eref)) return { name: undefined, columns: [] };
   return { name: eref.fields.aliasname, columns: (eref.fields.colnames ?? []) as readonly Field[] };
 }
 
-/** Whether two trees are of queries that differ only in aliases and in places in the text. */
+/** Checks whether two trees belong to queries that differ only in aliases and in locations. */
 export function isSameQuery(one: Field, other: Field): boolean {
   return JSON.stringify(one, withoutNames) === JSON.stringify(other, withoutNames);
 }
@@ -120,19 +120,19 @@ function withoutNames(field: string, value: unknown): unknown {
   return named.test(field) ? undefined : value;
 }
 
-/** The parts of the condition of a full join, or of one that USING makes: comparisons that must all hold. */
+/** Splits the condition of a full join, or one that USING makes, into the comparisons that must all hold. */
 export function conjunctsIn(condition: QueryNode): QueryNode[] {
   return condition.tag === 'BOOLEXPR' ? nodeList(condition, 'args') : [condition];
 }
 
-/** Whether two references are to the same column of the same query. */
+/** Checks whether two references refer to the same column of the same query. */
 export function isSameVariable(one: QueryNode, other: QueryNode): boolean {
   return ['varno', 'varattno', 'varlevelsup'].every((field) => one.fields[field] === other.fields[field]);
 }
 
 const firstUserOID = 16_384;
 
-/** Whether an expression is made by an operator of Postgres's own. */
+/** Checks whether an expression applies one of Postgres's own operators. */
 export function hasOwnOperator(node: QueryNode): boolean {
   return (numberOf(node, 'opno') ?? firstUserOID) < firstUserOID;
 }

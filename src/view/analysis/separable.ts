@@ -1,9 +1,9 @@
 import { nodeList, type QueryNode, queryNodes } from './query-tree.js';
 
 /**
- * Whether a query can be evaluated for several users at once, with the columns of a row in place of its parameters. An
- * aggregate over such columns alone would belong to the query around it, and aggregate over the users. What a query groups
- * by may become such an aggregate when it is settled.
+ * Checks whether a query can run for several users at once, with the columns of a row instead of its parameters. An
+ * aggregate over such columns alone would belong to the outer query, and aggregate over the users. Making a query
+ * deterministic can turn what it groups by into such an aggregate.
  */
 export function isSeparable(query: QueryNode): boolean {
   for (const node of queryNodes(query)) {
@@ -14,7 +14,7 @@ export function isSeparable(query: QueryNode): boolean {
   return true;
 }
 
-/** From version 18 on, Postgres keeps the expressions apart, and the targets only refer to them. */
+/** Since version 18, Postgres keeps the grouping expressions in a list, and the targets only refer to them. */
 function groupedBy(node: QueryNode): QueryNode[] {
   const references = nodeList(node, 'groupClause').map(({ fields }) => fields.tleSortGroupRef);
   const targets = nodeList(node, 'targetList').filter(({ fields }) => references.includes(fields.ressortgroupref));

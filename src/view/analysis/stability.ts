@@ -1,6 +1,6 @@
 /**
- * Checks that a query's result changes only with its tables: it runs nothing that depends on a clock, on chance, or on
- * a table whose changes are not captured.
+ * Checks that a query's result changes only with its tables: the query runs nothing that depends on a clock, on chance,
+ * or on a table whose changes are not captured.
  */
 import type { Routine } from '../../catalog/routines.js';
 import type { TypePart } from '../../catalog/types.js';
@@ -11,10 +11,10 @@ import type { Meaning } from './meaning.js';
 import { isNode, nodeList, numberOf, type QueryNode, queryNodes } from './query-tree.js';
 
 /**
- * Built-in functions that are stable, not immutable, only because of the session's settings: they read no clock and no
- * table.
+ * Built-in functions that are stable instead of immutable only because they depend on the session's settings. They read
+ * no clock and no table.
  */
-const settledFunctions = new Set(
+const deterministicFunctions = new Set(
   `age anytextcat array_to_json array_to_string concat concat_ws convert convert_from convert_to date date_add date_part
   date_subtract date_trunc enum_first enum_last enum_range extract format generate_series in_range json_agg
   json_agg_strict json_build_array json_build_object json_object_agg json_object_agg_strict json_object_agg_unique
@@ -28,8 +28,8 @@ const settledFunctions = new Set(
   websearch_to_tsquery xml xml_is_well_formed`.split(/\s+/),
 );
 
-/** Overloads of these functions that do read the clock: an age is counted up to today, a zone's offset is today's. */
-const movingOverloads = new Set([
+/** Overloads of these functions that read the clock: they count an age up to today, or use a zone's current offset. */
+const clockOverloads = new Set([
   'age(timestamp with time zone)',
   'age(timestamp without time zone)',
   'age(xid)',
@@ -55,7 +55,7 @@ export function checkStability({ query }: Meaning, facts: Facts): void {
 function checkRoutine({ name, signature, operator, builtin, volatilities }: Routine): void {
   if (volatilities.every((volatility) => volatility === 'i')) return;
   if (builtin) {
-    if (!movingOverloads.has(signature) && (settledFunctions.has(name) || operator !== null)) return;
+    if (!clockOverloads.has(signature) && (deterministicFunctions.has(name) || operator !== null)) return;
     throw new SetupError(
       `it uses ${name}(), whose result changes without a write. Pass the value as a parameter, or keep it in a table`,
     );
@@ -66,18 +66,18 @@ function checkRoutine({ name, signature, operator, builtin, volatilities }: Rout
   );
 }
 
-/** Checks a conversion that reads a value from text or writes it as text. */
+/** Checks a conversion from text or to text. */
 function checkConversion(node: QueryNode, { partsOf }: Facts): void {
   const { arg } = node.fields;
   for (const part of [...partsOf(typeOf(node)), ...(isNode(arg) ? partsOf(typeOf(arg)) : [])]) checkText(part);
 }
 
-/** What receives values of any type may write them as text. So does a result. */
+/** Nodes that receive values of any type, and may write them as text. A column of the result may, too. */
 const readers: readonly string[] = ['FUNCEXPR', 'AGGREF', 'WINDOWFUNC', 'ROWEXPR', 'TARGETENTRY'];
 
 /**
- * Text search configurations are read by their OIDs where a built-in function such as `to_tsvector` takes them.
- * @throws SetupError if a value is read that is written as a name, or a name is written as a constant
+ * Refuses values written as names. Constants, and arguments of built-in functions such as `to_tsvector`, may be text
+ * search configurations, since Postgres reads these by OID. @throws SetupError that names the type
  */
 function checkNames(node: QueryNode, { partsOf, routines }: Facts): void {
   const isConstant = node.tag === 'CONST' && node.fields.constisnull === 'false';
@@ -94,7 +94,7 @@ function checkNames(node: QueryNode, { partsOf, routines }: Facts): void {
   );
 }
 
-/** Names of functions, tables and the like are looked up in the catalogs, whose changes are not captured. */
+/** Refuses conversions that look up names of functions, tables and the like, since catalogs are not captured. */
 function checkText({ name, builtin, isOfNames, volatilities }: TypePart): void {
   if (isOfNames) {
     throw new SetupError(

@@ -1,13 +1,13 @@
 /**
- * Proves that a key identifies a row of a query, from primary keys and equalities. What it cannot prove counts as not
- * unique.
+ * Proves from primary keys and equalities that a key identifies a row of a query. If there is no proof, the key counts
+ * as not unique.
  */
 import { columnReadBy, type KeyOf } from './exactness.js';
 import { collationOf, targets } from './expressions.js';
 import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
 /**
- * True if no two rows of an analyzed query have the same key.
+ * Returns true if no two rows of an analyzed query can have the same key.
  * @param key the columns of the result that make up the key
  */
 export function identifiesRows(query: QueryNode, key: readonly string[], keyOf: KeyOf): boolean {
@@ -18,17 +18,19 @@ export function identifiesRows(query: QueryNode, key: readonly string[], keyOf: 
   );
 }
 
-/** @param known columns of the result whose values are given */
-function isUnique(query: QueryNode, known: readonly QueryNode[], keyOf: KeyOf): boolean {
+/** @param knownTargets columns of the result whose values are given */
+function isUnique(query: QueryNode, knownTargets: readonly QueryNode[], keyOf: KeyOf): boolean {
   const { hasTargetSRFs, hasAggs, setOperations } = query.fields;
-  if (isNode(setOperations)) return setOperations.fields.all === 'false' && known.length === targets(query).length;
+  if (isNode(setOperations)) {
+    return setOperations.fields.all === 'false' && knownTargets.length === targets(query).length;
+  }
   if (nodeList(query, 'groupingSets').length > 0) return false;
-  const has = determinedBy(query, known, keyOf);
+  const has = determinedBy(query, knownTargets, keyOf);
   const haveAll = (clause: string) =>
     nodeList(query, clause).every((one) => {
       const target = targetOf(query, one);
       const column = columnOf(target, query);
-      return known.includes(target) || (column !== undefined && has.column(column));
+      return knownTargets.includes(target) || (column !== undefined && has.column(column));
     });
   if (nodeList(query, 'distinctClause').length > 0 && haveAll('distinctClause')) return true;
   if (hasTargetSRFs === 'true') return false;
@@ -40,24 +42,24 @@ function targetOf(query: QueryNode, { fields: { tleSortGroupRef } }: QueryNode):
   return nodeList(query, 'targetList').find(({ fields }) => fields.ressortgroupref === tleSortGroupRef)!;
 }
 
-/** A column of something that the query reads: the number of the entry in its range table, and the column's. */
+/** A column of an entry in the query's range table: the entry's number, and the column's. */
 type Column = `${number}.${number}`;
 
-/** The second column has one value for each value of the first; for constants, there is no first. */
+/** The second column has one value for each value of the first. For a constant, there is no first column. */
 type Dependency = readonly [from: Column | undefined, to: Column];
 
-/** What has one value for each combination of values of known columns of the result. */
+/** Tests of what each combination of values of the known result columns determines. */
 interface Determined {
-  /** True if that is so of a column. */
+  /** True if a column has one value for each combination. */
   readonly column: (column: Column) => boolean;
-  /** True if there is at most one row of everything that the query reads. */
+  /** True if the entries of the range table together have at most one row for each combination. */
   readonly entries: boolean;
 }
 
-function determinedBy(query: QueryNode, known: readonly QueryNode[], keyOf: KeyOf): Determined {
+function determinedBy(query: QueryNode, knownTargets: readonly QueryNode[], keyOf: KeyOf): Determined {
   const joined = joinedIn(query.fields.jointree as QueryNode, query);
   if (!joined) return { column: () => false, entries: false };
-  const determined = new Set(known.flatMap((target) => columnOf(injected(target), query) ?? []));
+  const determined = new Set(knownTargets.flatMap((target) => columnOf(injected(target), query) ?? []));
   const left = new Set(joined.entries);
   const has = (column: Column) => determined.has(column) || !left.has(Number.parseInt(column, 10));
   let before: number;
@@ -69,9 +71,10 @@ function determinedBy(query: QueryNode, known: readonly QueryNode[], keyOf: KeyO
       if (isEntryUnique(entry, (column) => has(`${number}.${column}`), keyOf)) left.delete(number);
     }
     for (const number of joined.entries) {
-      const known = (column: number) => determined.has(`${number}.${column}`);
-      if (!joined.nullable.includes(number))
-        for (const column of comparedOutside(number, known, query, keyOf)) determined.add(column);
+      const isDetermined = (column: number) => determined.has(`${number}.${column}`);
+      if (!joined.nullable.includes(number)) {
+        for (const column of comparedOutside(number, isDetermined, query, keyOf)) determined.add(column);
+      }
     }
   } while (determined.size - left.size > before);
   return { column: has, entries: left.size === 0 };
@@ -80,16 +83,16 @@ function determinedBy(query: QueryNode, known: readonly QueryNode[], keyOf: KeyO
 function isEntryUnique(entry: QueryNode, has: (column: number) => boolean, keyOf: KeyOf): boolean {
   const { subquery } = entry.fields;
   if (isNode(subquery)) {
-    const known = targets(subquery).filter((target) => has(numberOf(target, 'resno')!));
-    return isUnique(subquery, known, keyOf);
+    const knownTargets = targets(subquery).filter((target) => has(numberOf(target, 'resno')!));
+    return isUnique(subquery, knownTargets, keyOf);
   }
   const key = keyOf(numberOf(entry, 'relid') ?? 0);
   return key !== undefined && key.length > 0 && key.every(has);
 }
 
 /**
- * The columns beside a LATERAL subquery that it compares with its own, as far as these have one value for known columns of
- * its result.
+ * Returns outer columns that a LATERAL subquery equates with its own, if its own have one value for each combination of
+ * values of the known columns of its result.
  */
 function comparedOutside(
   number: number,
@@ -101,8 +104,8 @@ function comparedOutside(
   if (lateral !== 'true' || !isNode(subquery) || !isNode(subquery.fields.jointree)) return [];
   const { quals } = subquery.fields.jointree.fields;
   if (!isNode(quals)) return [];
-  const known = targets(subquery).filter((target) => isKnown(numberOf(target, 'resno')!));
-  const has = determinedBy(subquery, known, keyOf);
+  const knownTargets = targets(subquery).filter((target) => isKnown(numberOf(target, 'resno')!));
+  const has = determinedBy(subquery, knownTargets, keyOf);
   return equalitiesIn(quals).flatMap(([one, other]) => {
     const inner = columnOf(relabeled(one), subquery);
     const outer = relabeled(other);
@@ -113,7 +116,7 @@ function comparedOutside(
 
 interface Joined {
   readonly entries: readonly number[];
-  /** Those of them that an outer join may fill with nulls. */
+  /** The entries among these that an outer join may fill with nulls. */
   readonly nullable: readonly number[];
   readonly dependencies: readonly Dependency[];
 }
@@ -121,7 +124,7 @@ interface Joined {
 const inner = '0';
 const leftJoin = '1';
 
-/** What a part of the FROM clause reads, and the dependencies that its conditions imply; undefined if that is unknown. */
+/** Returns what a part of FROM reads and the dependencies that its conditions imply; undefined if unknown. */
 function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
   if (item.tag === 'RANGETBLREF') return { entries: [numberOf(item, 'rtindex')!], nullable: [], dependencies: [] };
   const { jointype = inner, larg, rarg } = item.fields;
@@ -130,7 +133,7 @@ function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
   if (parts.length < items.length || ![inner, leftJoin].includes(jointype as string)) return undefined;
   const implied = isNode(item.fields.quals) ? dependenciesOf(item.fields.quals, query) : [];
   const isOfRight = (column: Column) => parts[1]!.entries.includes(Number.parseInt(column, 10));
-  // The condition of an outer join decides which rows of the right side there are, and says nothing of the left side.
+  // The condition of an outer join decides which rows of the right side match. It implies nothing about the left.
   const valid = jointype === leftJoin ? implied.filter(([, to]) => isOfRight(to)) : implied;
   return {
     entries: parts.flatMap(({ entries }) => entries),
@@ -139,7 +142,7 @@ function joinedIn(item: QueryNode, query: QueryNode): Joined | undefined {
   };
 }
 
-/** The operators = of types and pairs of types: integers, numeric, text, uuid, dates and times, oid and boolean. */
+/** The operators = of integers, numeric, text, uuid, dates and times, oid and boolean, also of mixed types. */
 const equalities = new Set([
   15, 91, 94, 96, 98, 410, 416, 532, 533, 607, 1054, 1093, 1320, 1752, 1862, 1868, 2060, 2972,
 ]);
@@ -149,12 +152,12 @@ function dependenciesOf(condition: QueryNode, query: QueryNode): Dependency[] {
     const column = columnOf(relabeled(to), query);
     if (!column) return [];
     if (isConstant(from)) return [[undefined, column]];
-    const source = columnOf(relabeled(from), query);
-    return source ? [[source, column]] : [];
+    const fromColumn = columnOf(relabeled(from), query);
+    return fromColumn ? [[fromColumn, column]] : [];
   });
 }
 
-/** The equalities that a condition implies, both ways: one value of the first side means one value of the second. */
+/** Returns the equalities that a condition implies, in both directions. One value of `from` means one value of `to`. */
 function equalitiesIn(condition: QueryNode): (readonly [from: QueryNode, to: QueryNode])[] {
   const args = nodeList(condition, 'args');
   if (condition.fields.boolop === 'and') return args.flatMap(equalitiesIn);
@@ -165,7 +168,7 @@ function equalitiesIn(condition: QueryNode): (readonly [from: QueryNode, to: Que
     [one, other],
     [other, one],
   ] as const;
-  // By another collation, different values of a side could equal one value.
+  // With another collation, different values of a side could equal one value.
   return both.filter(([, to]) => collationOf(to) === collation);
 }
 
@@ -181,7 +184,7 @@ function columnOf(expression: QueryNode, query: QueryNode): Column | undefined {
   return found && found.column > 0 ? `${found.entryNumber}.${found.column}` : undefined;
 }
 
-/** An expression without casts that leave the value as it is. */
+/** Returns an expression without casts that leave its value unchanged. */
 function relabeled(expression: QueryNode): QueryNode {
   const { tag, fields } = expression;
   return tag === 'RELABELTYPE' && isNode(fields.arg) ? relabeled(fields.arg) : expression;
@@ -192,7 +195,7 @@ const text = 25;
 /** The operators || of text, and of text and any other type. */
 const concatenations = new Set([374, 654, 2779]);
 
-/** The part of an expression that is the same if the expression is: what it casts to text or adds a constant to. */
+/** Returns the part that an expression determines: the operand of a cast to text, or of || with a constant. */
 function injected(expression: QueryNode): QueryNode {
   const { tag, fields } = expression;
   if (tag === 'TARGETENTRY' && isNode(fields.expr)) return injected(fields.expr);

@@ -1,9 +1,9 @@
-/** A view ready to be pulled: its query in every form that a pull needs. */
+/** Compiles a view: its query in every variant that a pull needs. */
 import type { ResultColumn } from '../../db/database.js';
 import { digest } from '../../protocol/cookie.js';
 import type { ReadColumns } from '../analysis/read-columns.js';
 import type { Analysis } from '../analyze.js';
-import type { ViewShape } from '../define.js';
+import type { ValueOptions } from '../define.js';
 import { keySql, keyValues } from '../keys/key-sql.js';
 import { isPlainKey, keyText } from '../keys/key-text.js';
 import { describeKeys, patternOf } from '../keys/patterns.js';
@@ -14,102 +14,102 @@ import { cloneTree, type Tree } from '../parse/tree.js';
 import { firstRowsBefore } from '../partition/first-rows.js';
 import type { CompanionQuery } from '../partition/partition.js';
 import { type Restriction, restrict, restrictTo } from '../partition/restrict.js';
+import { cohortSelect } from './cohort-select.js';
 import { hashedOccurrences } from './hashed.js';
-import { focusSets, rewrite, type Stand, tablesIn } from './rewrite.js';
-import { seatedSelect } from './seated.js';
+import { focusSets, rewrite, type TableState, tablesIn } from './rewrite.js';
 import type { Strategy } from './strategy.js';
-import { isInUTC, repeatsExpressions, shapedValue, type ValueForm } from './value-sql.js';
+import { isInUTC, repeatsExpressions, toValueSql, type ValueEncoding } from './value-sql.js';
 import { wholeSelect } from './whole.js';
 
-/** A query, over any state of its tables. */
-export interface QueryForms {
+/** A query that can read any state of its tables. */
+export interface QueryVariants {
   readonly now: Template;
-  /** The same rows, for whoever reads all of them. */
+  /** The same rows, in a form for reading all of them. */
   readonly whole: Template;
   /**
-   * The query with its occurrences of tables reading other states; see `rewrite`.
+   * Returns the query with its occurrences of tables reading other states; see `rewrite`.
    * @param restriction see `restrict`
    */
-  standing(stands: readonly Stand[], focuses?: readonly number[], restriction?: Restriction): Template;
+  atStates(tableStates: readonly TableState[], focuses?: readonly number[], restriction?: Restriction): Template;
   /**
-   * The first rows of a query that is for these, as of other states, by the rows that come first now. What it reads
-   * besides is restricted to the partitions in a query `tidemark_c`. Undefined for other queries.
+   * Returns the first rows as of other states, if the query has ORDER BY and LIMIT. It reads the current first rows,
+   * and rows of the partitions in a query `tidemark_c`. Undefined for other queries.
    */
-  readonly firstRows: ((stands: readonly Stand[]) => Template) | undefined;
+  readonly firstRows: ((tableStates: readonly TableState[]) => Template) | undefined;
 }
 
-/** A companion query over any state of its tables; see `CompanionQuery`. */
+/** A companion query that can read any state of its tables; see `CompanionQuery`. */
 export interface CompiledCompanion extends Omit<CompanionQuery, 'select' | 'occurrences'> {
   /** The OID of each table in the join. */
   readonly tables: readonly number[];
-  /** @param numbered the occurrence, if any, whose rows' column `tidemark_row` is in the result too */
-  standing(stands: readonly Stand[], numbered?: number): Template;
+  /** @param numbered the occurrence, if any, whose column `tidemark_row` is added to the result */
+  atStates(tableStates: readonly TableState[], numbered?: number): Template;
 }
 
-export interface CompiledView extends QueryForms {
+export interface CompiledView extends QueryVariants {
   readonly name: string;
   readonly strategy: Strategy;
   /** See `whyNotMonotone`. */
   readonly isMonotone: boolean;
-  /** What all keys start with; undefined if that depends on the user. It is then the last parameter. */
+  /** The prefix of all keys; undefined if it depends on the user. It is then the last parameter. */
   readonly prefix: string | undefined;
   readonly keyColumns: readonly string[];
   /** A digest of everything that determines the view's entries, except its parameters. */
   readonly digest: string;
-  /** The SQL names of the types of the query's parameters, and of the prefix if that is one. */
+  /** The SQL names of the types of the query's parameters, and of the prefix if it is one. */
   readonly parameterTypes: readonly string[];
-  /** The client's keys as a person reads them. */
-  readonly keyForm: string;
+  /** The client's keys, described for people. */
+  readonly keyDescription: string;
   /**
    * An SQL expression over a row `v` of the query: the client's key.
    * @param values SQL expressions for the parameters
    */
   readonly keySql: (values: readonly string[]) => string;
   /**
-   * SQL expressions for the values of the key's columns in the row with a key; undefined if no row has the key.
+   * Returns SQL expressions for the values of the key's columns in the row with a key; undefined if no row has the key.
    * @param key without the prefix
    */
   readonly keyValues: (key: string) => readonly string[] | undefined;
   /**
-   * The query of the rows whose key has the values that the parameters from a number on give for its columns, and maybe of
-   * others; undefined if the query is not divided by its key.
+   * Returns the query of the rows whose key columns have the values of the parameters from `first` on. It can return
+   * other rows, too. Undefined if the view's key does not divide the query.
    */
   readonly ofKey: (first: number) => Template | undefined;
   /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
-  /** Tell which partitions changes affect; undefined if any change may affect all rows. */
+  /** The queries that find the partitions that changes affect; undefined if any change may affect all rows. */
   readonly companions: readonly CompiledCompanion[] | undefined;
-  /** Which of a partition's columns can be null; see `Partition`. */
+  /** For each of a partition's columns, true if it can be null; see `Partition`. */
   readonly nullable: readonly boolean[];
-  /** The columns of the query's result, and what the value is made of them. */
+  /** The columns of the query's result, and the options that make the value from them. */
   readonly result: readonly ResultColumn[];
-  readonly shape: ViewShape;
-  /** The query's rows are to be read by `rowsAsV`: see `repeatsExpressions`. */
+  readonly valueOptions: ValueOptions;
+  /** True if the query's rows must be read through `rowsAsV`; see `repeatsExpressions`. */
   readonly repeatsExpressions: boolean;
-  /** The columns that make up the value, which may be cheaper to read. */
-  readonly valueForm: ValueForm;
+  /** The value as separate columns, which may be cheaper to read. */
+  readonly valueEncoding: ValueEncoding;
   /** The OID of the table that each occurrence in the query reads. */
   readonly occurrenceTables: readonly number[];
   /** See `hashedOccurrences`. */
   readonly hashed: ReadonlySet<number>;
   /** The columns of its tables that the query reads. */
   readonly reads: ReadColumns;
-  /** Those of them that decide what keys the view has, whatever their values are. */
+  /** The subset of `reads` that decides which keys the view has. */
   readonly decides: ReadColumns;
-  /** Several rows of the query can share a key; the least of them, in the order of their texts, belongs to the view. */
+  /** Several rows of the query can share a key. The first of them in the order of their texts belongs to the view. */
   readonly choosesByKey: boolean;
-  /** Nothing proves that each row of the query has a key of its own. Rows that share a key are one row of the view. */
+  /** Nothing proves that each row of the query has its own key. Rows that share a key are one row of the view. */
   readonly keysMayRepeat: boolean;
   /**
-   * The same view as several users can read it at once, with the columns of a row in place of its parameters; undefined
-   * if they cannot.
+   * The view for several users at once, with the columns of a row instead of its parameters; undefined if the query
+   * cannot be rewritten so.
    */
-  readonly seated?: CompiledView | undefined;
+  readonly cohortView?: CompiledView | undefined;
   /** See `focusSets`. */
   focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
 
-/** What the keys of a view are made of. */
+/** The name, prefix and key of a view, which determine its clients' keys. */
 export interface ViewNaming {
   readonly name: string;
   /** Undefined if it depends on the user. */
@@ -121,12 +121,12 @@ export interface ViewNaming {
 /** The type of a prefix that is a parameter. */
 export const prefixType = 'pg_catalog.text';
 
-/** @throws SetupError if the shape does not fit the columns, or the template is none. */
-export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewShape = {}): CompiledView {
+/** @throws SetupError if the options do not fit the columns, or the template is invalid. */
+export function compileView(naming: ViewNaming, analysis: Analysis, valueOptions: ValueOptions = {}): CompiledView {
   const { select, inlined, partition } = analysis;
   const { prefix } = naming;
   const pattern = patternOf(naming);
-  const value = shapedValue(analysis.columns, shape, naming.key);
+  const value = toValueSql(analysis.columns, valueOptions, naming.key);
   const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
@@ -134,53 +134,61 @@ export function compileView(naming: ViewNaming, analysis: Analysis, shape: ViewS
     isMonotone: analysis.isMonotone,
     prefix,
     keyColumns: naming.key,
-    digest: digest([naming.name, prefix ?? '', ...naming.key, analysis.text, ...digested(naming, analysis, shape)]),
+    digest: digest([
+      naming.name,
+      prefix ?? '',
+      ...naming.key,
+      analysis.text,
+      ...digested(naming, analysis, valueOptions),
+    ]),
     parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
-    keyForm: describeKeys({ prefix: prefix ?? '…', pattern }),
+    keyDescription: describeKeys({ prefix: prefix ?? '…', pattern }),
     keySql: keySql({
       name: naming.name,
       prefix,
       prefixAt: analysis.parameterTypes.length,
       pattern,
-      textOf: (column) => keyText(column, analysis.columns, shape),
+      textOf: (column) => keyText(column, analysis.columns, valueOptions),
     }),
     keyValues: (key: string) =>
-      keyValues(pattern, key, naming.key, (column) => isInUTC(column, analysis.columns, shape)),
+      keyValues(pattern, key, naming.key, (column) => isInUTC(column, analysis.columns, valueOptions)),
     ofKey: (first: number) => ofKey(naming.key, analysis, first),
     valueSql: value.sql,
-    valueForm: value.form,
-    repeatsExpressions: repeatsExpressions(analysis.columns, shape, naming.key),
+    valueEncoding: value.encoding,
+    repeatsExpressions: repeatsExpressions(analysis.columns, valueOptions, naming.key),
     companions: partition?.queries.map((companion) => compiledCompanion(companion, analysis)),
     nullable: partition?.nullable ?? [],
     result: analysis.columns,
-    shape,
+    valueOptions,
     occurrenceTables: analysis.tables.map((table) => table.oid),
     hashed: hashedOccurrences(inlined),
     reads: analysis.reads,
     decides: analysis.decides,
     choosesByKey: analysis.choosesByKey,
     keysMayRepeat: analysis.keysMayRepeat,
-    focusSets: (isChanged: readonly boolean[]) =>
-      remembered(sets, isChanged.join(), () => focusSets(inlined, isChanged)),
+    focusSets: (isChanged: readonly boolean[]) => memoize(sets, isChanged.join(), () => focusSets(inlined, isChanged)),
   };
   const whole = wholeSelect(select, analysis.isMonotone);
-  const seated = analysis.isSeparable ? seatedSelect(inlined) : undefined;
+  const cohortTree = analysis.isSeparable ? cohortSelect(inlined) : undefined;
   return {
     ...view,
-    ...formsOf(analysis, analysis.text),
+    ...variantsOf(analysis, analysis.text),
     ...(whole && { whole: toTemplate(deparseSelect(whole)) }),
-    seated: seated && { ...view, ...formsOf(analysis, deparseSelect(seated), (tree) => seatedSelect(tree)!) },
+    cohortView: cohortTree && {
+      ...view,
+      ...variantsOf(analysis, deparseSelect(cohortTree), (tree) => cohortSelect(tree)!),
+    },
   };
 }
 
 /**
- * What options add to a digest, and keys that are not what a cast to text makes of their columns. Nothing if keys and
- * values are what they are without any.
+ * Returns what options add to a digest, and whether keys differ from their columns' casts to text. Empty if keys and
+ * values have the default format.
  */
 function digested(
   { prefix, template, key }: ViewNaming,
   { columns: all }: Analysis,
-  { value, columns, nulls, timestamps }: ViewShape,
+  { value, columns, nulls, timestamps }: ValueOptions,
 ): string[] {
   const hasOwnPrefix = prefix === undefined || undefined;
   const isKeyAsSent = all.some((column) => key.includes(column.name) && !isPlainKey(column)) || undefined;
@@ -188,30 +196,40 @@ function digested(
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
 }
 
-function formsOf({ inlined, partition, columns }: Analysis, text: string, settled = (tree: Tree) => tree): QueryForms {
+function variantsOf(
+  { inlined, partition, columns }: Analysis,
+  text: string,
+  transform = (tree: Tree) => tree,
+): QueryVariants {
   const templates = new Map<string, Template>();
   const now = toTemplate(text);
-  const restricted = (stands: readonly Stand[], focuses: readonly number[], restriction: Restriction | undefined) => {
-    const tree = rewrite(inlined, stands, focuses);
-    if (restriction) restrict(tree, partition!.places, restriction);
+  const restricted = (
+    tableStates: readonly TableState[],
+    focuses: readonly number[],
+    restriction: Restriction | undefined,
+  ) => {
+    const tree = rewrite(inlined, tableStates, focuses);
+    if (restriction) restrict(tree, partition!.restrictionPoints, restriction);
     return tree;
   };
-  const firstRows = (stands: readonly Stand[]) =>
-    remembered(templates, `first of ${stands.join()}`, () => {
+  const firstRows = (tableStates: readonly TableState[]) =>
+    memoize(templates, `first of ${tableStates.join()}`, () => {
       const unaffected = restricted(
-        stands.map(() => 'now'),
+        tableStates.map(() => 'now'),
         [],
         'others',
       );
       const names = columns.map(({ name }) => name);
-      return toTemplate(deparseSelect(settled(firstRowsBefore(unaffected, restricted(stands, [], 'all'), names))));
+      return toTemplate(
+        deparseSelect(transform(firstRowsBefore(unaffected, restricted(tableStates, [], 'all'), names))),
+      );
     });
   return {
     now,
     whole: now,
-    standing: (stands, focuses = [], restriction = undefined) =>
-      remembered(templates, `${stands.join()}|${focuses.join()}|${restriction}`, () =>
-        toTemplate(deparseSelect(settled(restricted(stands, focuses, restriction)))),
+    atStates: (tableStates, focuses = [], restriction = undefined) =>
+      memoize(templates, `${tableStates.join()}|${focuses.join()}|${restriction}`, () =>
+        toTemplate(deparseSelect(transform(restricted(tableStates, focuses, restriction)))),
       ),
     firstRows: partition?.isForFirstRows ? firstRows : undefined,
   };
@@ -221,36 +239,36 @@ function ofKey(key: readonly string[], { inlined, partition }: Analysis, first: 
   if (!partition?.keyColumns) return undefined;
   const values = partition.keyColumns.map((column) => ({ ParamRef: { number: first + key.indexOf(column) } }));
   const tree = cloneTree(inlined);
-  restrictTo(tree, partition.places, values);
+  restrictTo(tree, partition.restrictionPoints, values);
   return toTemplate(deparseSelect(tree));
 }
 
 function compiledCompanion(
-  { select, occurrences, focuses, tellsPartition }: CompanionQuery,
+  { select, occurrences, focuses, identifiesPartition }: CompanionQuery,
   { tables }: Analysis,
 ): CompiledCompanion {
   const templates = new Map<string, Template>();
   return {
     tables: occurrences.map((occurrence) => tables[occurrence]!.oid),
     focuses,
-    tellsPartition,
-    standing: (stands, numbered) =>
-      remembered(templates, `${stands.join()}|${numbered}`, () => {
-        const tree = rewrite(select, stands, []);
+    identifiesPartition,
+    atStates: (tableStates, numbered) =>
+      memoize(templates, `${tableStates.join()}|${numbered}`, () => {
+        const tree = rewrite(select, tableStates, []);
         if (numbered !== undefined) addNumber(tree, tablesIn(select)[numbered]!);
         return toTemplate(deparseSelect(tree));
       }),
   };
 }
 
-/** @param select is changed */
+/** @param select is modified in place */
 function addNumber(select: Tree, { alias }: Tree): void {
   const number = columnRef((alias as { aliasname: string }).aliasname, 'tidemark_row');
   select.targetList = [...(select.targetList as Tree[]), { ResTarget: { name: 'tidemark_row', val: number } }];
 }
 
-function remembered<T>(known: Map<string, T>, id: string, make: () => T): T {
-  const value = known.get(id) ?? make();
-  known.set(id, value);
+function memoize<T>(cache: Map<string, T>, id: string, make: () => T): T {
+  const value = cache.get(id) ?? make();
+  cache.set(id, value);
   return value;
 }

@@ -1,9 +1,9 @@
-/** SQL that reads a query's rows so that none of its expressions is evaluated more than once. */
+/** SQL that reads a query's rows without evaluating any of its expressions more than once. */
 import type { CompiledView } from './compile.js';
 
 /**
- * A query as an item of FROM, named `v`. If the view mentions an expression several times, OFFSET 0 keeps Postgres from
- * putting it in each place; the condition stays inside, where indexes serve it.
+ * Returns a query as an item of FROM, named `v`. If the view mentions an expression several times, OFFSET 0 keeps
+ * Postgres from copying the expression to each mention. The condition stays inside, where it can use indexes.
  * @param condition an SQL condition on a row `v`
  */
 export function rowsAsV({ repeatsExpressions }: CompiledView, query: string, condition?: string): string {

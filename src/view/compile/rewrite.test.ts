@@ -5,28 +5,28 @@ import { focusSets, rewrite, tablesIn } from './rewrite.js';
 
 beforeAll(() => parserLoaded);
 
-/** Rewrites the query with the numbered occurrence reading `x` and the others as they are. */
-function standing(text: string, focus: number): string {
+/** Rewrites the query so that the numbered occurrence reads `x` and all others read their tables. */
+function rewritten(text: string, focus: number): string {
   const select = parseSelect(text);
-  const stands = tablesIn(select).map((_, i) => (i === focus ? 'x' : 'now'));
-  return deparseSelect(rewrite(select, stands, [focus]));
+  const tableStates = tablesIn(select).map((_, i) => (i === focus ? 'x' : 'now'));
+  return deparseSelect(rewrite(select, tableStates, [focus]));
 }
 
 function normal(text: string): string {
   return deparseSelect(parseSelect(text));
 }
 
-describe('one occurrence stands for another state of its table', () => {
+describe('one occurrence of a table', () => {
   it.each([
     ['select * from todo', 0, 'select * from x as todo'],
     ['select t.* from todo t', 0, 'select t.* from x as t'],
     ['select a.id from todo a join todo b on a.id = b.id', 1, 'select a.id from todo a join X b on a.id = b.id'],
-  ])('%s', (text, focus, expected) => {
-    expect(standing(text, focus)).toBe(normal(expected));
+  ])('reads another state of the table: %s', (text, focus, expected) => {
+    expect(rewritten(text, focus)).toBe(normal(expected));
   });
 });
 
-describe('branches that do not read the occurrence go', () => {
+describe('branches that do not read the occurrence', () => {
   it.each([
     [
       'select id from list where owner = $1 or id in (select l from share where u = $1)',
@@ -65,8 +65,8 @@ describe('branches that do not read the occurrence go', () => {
       1,
       'select id from a where false union select id from x as b union select id from c where false',
     ],
-  ])('%s (%i)', (text, focus, expected) => {
-    expect(standing(text, focus)).toBe(normal(expected));
+  ])('are removed: %s (%i)', (text, focus, expected) => {
+    expect(rewritten(text, focus)).toBe(normal(expected));
   });
 });
 
@@ -76,13 +76,13 @@ it.each<[text: string, changed: readonly number[], sets: readonly (readonly numb
   ['select id from a union select b.id from b, c', [0, 1, 2], [[0, 1], [2]]],
   ['select b.id from b, c union select id from a', [0, 1, 2], [[0, 2], [1]]],
   ['select id from a where exists (select from b) or c', [0, 1], [[0], [1]]],
-])('what changes in %s with %j goes by %j', (text, changed, sets) => {
+])('the focus sets of %s with changes in %j are %j', (text, changed, sets) => {
   const select = parseSelect(text);
-  const isWanted = tablesIn(select).map((_, i) => changed.includes(i));
-  expect(focusSets(select, isWanted)).toEqual(sets);
+  const isChanged = tablesIn(select).map((_, i) => changed.includes(i));
+  expect(focusSets(select, isChanged)).toEqual(sets);
 });
 
-describe('templates', () => {
+describe('a template', () => {
   it.each([
     ['select $1', ["'a'"], "select  ('a')"],
     ["select '$1', $2, $1 -- $1", ['1', '2'], "select '$1',  (2),  (1) -- $1"],
@@ -95,7 +95,7 @@ describe('templates', () => {
     ['select u&$1, $1[1], -$1', ["'1'"], "select u& ('1'),  ('1')[1], - ('1')"],
     ['with w as (select $2) select $1 from w', ['1', '2'], 'with w as (select  (2)) select  (1) from w'],
     ['select 1; -- the end', [], 'select 1'],
-  ])('%s', (text, literals, expected) => {
+  ])('is rendered with literals: %s', (text, literals, expected) => {
     expect(render(toTemplate(text), literals)).toBe(expected);
   });
 });

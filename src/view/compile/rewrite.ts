@@ -3,51 +3,51 @@ import { conjuncts } from '../parse/conditions.js';
 import { scopesOf } from '../parse/scopes.js';
 import { cloneTree, isTree, type Tree, visits } from '../parse/tree.js';
 
-/** What an occurrence of a table reads: the WITH query with this name, or the table itself. */
-export type Stand = string | 'now';
+/** The state that an occurrence of a table reads: the WITH query with this name, or `now` for the table itself. */
+export type TableState = string | 'now';
 
 /**
- * Writes the query with each occurrence of a table reading its stand.
+ * Returns the query with each occurrence of a table reading its state.
  *
- * @param stands one for each occurrence, in the order of `tablesIn`
- * @param focuses occurrences that every row of the result must derive from: if they are in some branches of an OR or a
- * UNION, the other branches count as false or empty, so that they add no unrelated rows
+ * @param tableStates one for each occurrence, in the order of `tablesIn`
+ * @param focuses occurrences from which every row of the result must derive. If they are in some branches of an OR or a
+ * UNION, the other branches become false or empty, so that they add no unrelated rows
  */
-export function rewrite(select: Tree, stands: readonly Stand[], focuses: readonly number[]): Tree {
+export function rewrite(select: Tree, tableStates: readonly TableState[], focuses: readonly number[]): Tree {
   const tree = cloneTree(select);
   const tables = scopesOf(tree).tables;
   tables.forEach((range, i) => {
-    if (stands[i] !== 'now') replaceRange(range, stands[i]!);
+    if (tableStates[i] !== 'now') replaceRange(range, tableStates[i]!);
   });
   const focused = focuses.map((i) => tables[i]!);
   keepOnly(tree, focused);
   return tree;
 }
 
-/** The RangeVars through which a query reads tables. */
+/** Returns the RangeVars through which a query reads tables. */
 export function tablesIn(select: Tree): readonly Tree[] {
   return scopesOf(select).tables;
 }
 
-function replaceRange(range: Tree, stand: string): void {
+function replaceRange(range: Tree, state: string): void {
   range.alias ??= { aliasname: range.relname };
-  range.relname = stand;
+  range.relname = state;
   delete range.schemaname;
   delete range.catalogname;
 }
 
 /**
- * Sets of occurrences such that every change of the result comes from one of the sets. Each factor of a join has a set
- * with one occurrence. The arms of a UNION are independent of each other, so a set has one occurrence in each arm.
+ * Returns sets of occurrences such that every change of the result comes from one of the sets. Each factor of a join
+ * has a set with one occurrence. The arms of a UNION are independent, so a set has one occurrence in each arm.
  *
- * @param isWanted which occurrences are to be in a set
+ * @param isChanged for each occurrence, whether the sets include it
  */
-export function focusSets(select: Tree, isWanted: readonly boolean[]): number[][] {
-  const places = new Map(tablesIn(select).map((range, i) => [range, i]));
+export function focusSets(select: Tree, isChanged: readonly boolean[]): number[][] {
+  const indexes = new Map(tablesIn(select).map((range, i) => [range, i]));
   const setsIn = (value: unknown): number[][] => {
     if (!isTree(value)) return [];
-    const place = places.get(value);
-    if (place !== undefined) return isWanted[place] ? [[place]] : [];
+    const index = indexes.get(value);
+    if (index !== undefined) return isChanged[index] ? [[index]] : [];
     const { op, larg, rarg } = value;
     if (op === 'SETOP_UNION') return zip(setsIn(larg), setsIn(rarg));
     return Object.values(value).flatMap(setsIn);
@@ -67,18 +67,18 @@ function keepOnly(tree: Tree, focuses: readonly Tree[]): void {
   }
 }
 
-/** The nodes that contain one of these nodes, including the nodes themselves. */
+/** Returns the nodes that contain one of these nodes, including the nodes themselves. */
 function ancestorsOf(tree: Tree, nodes: ReadonlySet<unknown>): ReadonlySet<unknown> {
-  const found = new Set<unknown>();
+  const ancestors = new Set<unknown>();
   const visit = (value: unknown): boolean => {
     if (!isTree(value)) return false;
     const below = Object.values(value).map(visit);
     const holds = nodes.has(value) || below.includes(true);
-    if (holds) found.add(value);
+    if (holds) ancestors.add(value);
     return holds;
   };
   visit(tree);
-  return found;
+  return ancestors;
 }
 
 function prune(value: unknown, onTheWay: ReadonlySet<unknown>): void {
@@ -86,8 +86,8 @@ function prune(value: unknown, onTheWay: ReadonlySet<unknown>): void {
   const node = value as Tree;
   const or = node.BoolExpr as Tree | undefined;
   if (or?.boolop === 'OR_EXPR') {
-    // The branch replaces the OR, rather than being one of "false OR …": Postgres turns subqueries into joins before it
-    // folds constants.
+    // The branch replaces the OR instead of remaining in "false OR …", because Postgres turns subqueries into joins
+    // before it folds constants.
     const branch = (or.args as Tree[]).find((arg) => onTheWay.has(arg))!;
     delete node.BoolExpr;
     prune(Object.assign(node, branch), onTheWay);

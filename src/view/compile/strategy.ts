@@ -1,20 +1,20 @@
-/** How changes of a view are found. */
+/** Chooses the strategy with which changes of a view are found. */
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
+import { isDistinctOn } from '../determinism/order.js';
 import { names, type Tree, visits } from '../parse/tree.js';
-import { isDistinctOn } from '../settle/order.js';
 
 /**
- * `incremental`: the view is evaluated over the changed rows alone, at a cost of O(changes). `keyed`: it is evaluated for
- * the partitions that the changed rows affect, now and as of the cookie's snapshot, at a cost of O(affected partitions).
- * `compare`: it is evaluated as a whole, twice, at a cost of O(view), but only if a change may affect it.
+ * `incremental` evaluates the view over the changed rows alone, which costs O(changes). `keyed` evaluates it for the
+ * partitions that the changed rows affect, now and at the cookie's snapshot, which costs O(affected partitions).
+ * `compare` evaluates the whole view twice, which costs O(view), but only if a change may affect it.
  */
 export type Strategy = 'incremental' | 'keyed' | 'compare';
 
 class NotMonotone extends Error {}
 
 /**
- * Says why a query is not monotone; undefined if it is. In a monotone query, more rows in its tables can only add rows to
- * its result, and every row of the result derives from one row of each table on its path.
+ * Returns the reason why a query is not monotone; undefined if it is. In a monotone query, more rows in its tables can
+ * only add rows to its result, and every row of the result derives from one row of each table on its path.
  */
 export function whyNotMonotone(select: Tree, meaning: Meaning): string | undefined {
   try {
@@ -69,7 +69,7 @@ function checkFrom(item: Tree, meaning: Meaning): void {
   }
 }
 
-/** Allows AND and OR of plain conditions, EXISTS and IN: subqueries in any other place can make rows disappear. */
+/** Allows AND and OR of plain conditions, EXISTS and IN. A subquery in any other position can make rows disappear. */
 function checkCondition(condition: unknown, meaning: Meaning): void {
   const { BoolExpr: bool, SubLink: link } = (condition ?? {}) as { BoolExpr?: Tree; SubLink?: Tree };
   if (bool && bool.boolop !== 'NOT_EXPR') {
@@ -83,7 +83,7 @@ function checkCondition(condition: unknown, meaning: Meaning): void {
   }
 }
 
-/** Queries that many users can share name the values that they test; see `seatedSelect`. */
+/** Refuses `*` as a tested value, because multiplexed queries must name these values; see `cohortSelect`. */
 function checkTested(tested: unknown): void {
   for (const { type } of visits(tested)) if (type === 'A_Star') throw new NotMonotone('it tests all columns of a row');
 }
@@ -94,12 +94,13 @@ const scalarNodes = new Set([
   'NullTest', 'ParamRef', 'RowExpr', 'String', 'TypeCast',
 ]); // biome-ignore format: a list of names
 
-/** Allows an expression over one row: no subquery, no aggregate, no window function, nothing unknown. */
+/** Allows an expression over one row: no subquery, no aggregate, no window function, no unknown node. */
 function checkScalar(expression: unknown, meaning: Meaning): void {
   for (const visit of visits(expression)) {
     const { type, node } = visit;
-    if (type === 'SubLink' || type === 'JsonArrayQueryConstructor')
+    if (type === 'SubLink' || type === 'JsonArrayQueryConstructor') {
       throw new NotMonotone('it has a subquery outside EXISTS and IN, or under NOT');
+    }
     if (!scalarNodes.has(type)) throw new NotMonotone(`it has ${type}`);
     const name = names(node.funcname).at(-1);
     if (node.over) throw new NotMonotone(`it has the window function ${name}`);

@@ -1,34 +1,34 @@
-/** SQL for what a client is sent of a row: its value as JSON text, whole or part by part. */
+/** SQL for the value that a client receives for a row: JSON text, whole or in parts. */
 import type { ResultColumn } from '../../db/database.js';
 import { SetupError } from '../../errors.js';
 import { identifier, quotedText } from '../../sql.js';
 import { clientNames } from '../column-names.js';
-import type { ViewShape } from '../define.js';
+import type { ValueOptions } from '../define.js';
 
-/** How a row's value is written, from one column after the other. */
-export interface ValueForm {
+/** A row's value, written one column after another. */
+export interface ValueEncoding {
   readonly parts: readonly ValuePart[];
-  /** What follows the last part. */
+  /** The text after the last part. */
   readonly end: string;
 }
 
-/** A column of a row `v`, as text that takes less to make than its JSON. */
+/** A column of a row `v`, as text that is cheaper to produce than its JSON. */
 export interface ValuePart {
-  /** What the value has before the column. */
+  /** The value's text before the column. */
   readonly before: string;
   /** An SQL expression of type text. */
   readonly sql: string;
-  /** The JSON of the column is this text as a string; otherwise the text is the JSON. If it is null, so is the JSON. */
+  /** True if the column's JSON is this text as a string; false if it is the text itself. Null becomes JSON null. */
   readonly isString: boolean;
-  /** If the column is null, the value has neither it nor what is before it. */
+  /** If the column is null, the value contains neither it nor the text before it. */
   readonly omitsNull?: true;
 }
 
-/** A value in both forms, which give the same bytes. */
+/** A value as one expression and in parts. Both give the same bytes. */
 export interface ValueSql {
   /** An SQL expression over a row `v`: the value as JSON text. */
   readonly sql: string;
-  readonly form: ValueForm;
+  readonly encoding: ValueEncoding;
 }
 
 const [boolean, name, int8, int2, int4, text, json, varchar, numeric, uuid, jsonb] = [
@@ -40,44 +40,48 @@ const strings: ReadonlySet<number> = new Set([name, text, varchar, uuid]);
 const verbatim: ReadonlySet<number> = new Set([boolean, int2, int4, json, jsonb]);
 
 /**
- * The value of a row `v`. Numbers that a JavaScript number cannot hold exactly become strings.
+ * Returns the value of a row `v`. Numbers that a JavaScript number cannot hold exactly become strings.
  * @param key the key columns, which are never null
- * @throws SetupError if the shape does not fit the columns.
+ * @throws SetupError if the options do not fit the columns.
  */
-export function shapedValue(columns: readonly ResultColumn[], shape: ViewShape, key: readonly string[]): ValueSql {
-  const isUTC = shape.timestamps === 'UTC';
-  if (shape.value !== undefined) {
-    const form = { parts: [{ before: '', ...textOf(columnNamed(columns, shape), isUTC) }], end: '' };
-    return { sql: formSql(form), form };
+export function toValueSql(
+  columns: readonly ResultColumn[],
+  valueOptions: ValueOptions,
+  key: readonly string[],
+): ValueSql {
+  const isUTC = valueOptions.timestamps === 'UTC';
+  if (valueOptions.value !== undefined) {
+    const encoding = { parts: [{ before: '', ...textOf(columnNamed(columns, valueOptions), isUTC) }], end: '' };
+    return { sql: encodingSql(encoding), encoding };
   }
-  const form = rowForm(columns, shape, key);
+  const encoding = rowEncoding(columns, valueOptions, key);
   const isPlain =
-    shape.columns === undefined &&
-    shape.nulls === undefined &&
+    valueOptions.columns === undefined &&
+    valueOptions.nulls === undefined &&
     !(isUTC && columns.some(({ typeOID }) => typeOID === timestamptz));
-  return { sql: isPlain ? rowSql(columns) : formSql(form), form };
+  return { sql: isPlain ? rowSql(columns) : encodingSql(encoding), encoding };
 }
 
 /**
- * True if a column is an expression, which Postgres would evaluate once for each mention: in the value, where its
- * exactness is tested too, and in the key.
+ * True if a column is an expression that Postgres would evaluate once for each mention: in the value, which also tests
+ * whether it is exact, and in the key.
  */
 export function repeatsExpressions(
   columns: readonly ResultColumn[],
-  shape: ViewShape,
+  valueOptions: ValueOptions,
   key: readonly string[],
 ): boolean {
   return columns
-    .filter(({ source }) => source === undefined)
-    .some((column) => isExact(column) || isInUTC(column.name, columns, shape) || key.includes(column.name));
+    .filter(({ origin }) => origin === undefined)
+    .some((column) => isExact(column) || isInUTC(column.name, columns, valueOptions) || key.includes(column.name));
 }
 
-/** Whether a column is a time that is written in UTC. */
-export function isInUTC(column: string, columns: readonly ResultColumn[], { timestamps }: ViewShape): boolean {
+/** Checks whether a column is a time that is written in UTC. */
+export function isInUTC(column: string, columns: readonly ResultColumn[], { timestamps }: ValueOptions): boolean {
   return timestamps === 'UTC' && columns.find(({ name }) => name === column)!.typeOID === timestamptz;
 }
 
-function columnNamed(columns: readonly ResultColumn[], { value, columns: names, nulls }: ViewShape): ResultColumn {
+function columnNamed(columns: readonly ResultColumn[], { value, columns: names, nulls }: ValueOptions): ResultColumn {
   if (names !== undefined || nulls !== undefined) {
     throw new SetupError(
       'its value is one column, so there are no columns to rename and no nulls to omit. Remove columns and nulls, or value',
@@ -89,8 +93,8 @@ function columnNamed(columns: readonly ResultColumn[], { value, columns: names, 
   throw new SetupError(`its value names the column ${value}, which the query does not return. It returns: ${returned}`);
 }
 
-/** A form as an SQL expression. */
-function formSql({ parts, end }: ValueForm): string {
+/** Returns an encoding as an SQL expression. */
+function encodingSql({ parts, end }: ValueEncoding): string {
   const written = parts.map(({ before, sql, isString, omitsNull }) => {
     const json = isString ? `to_json(${sql})::text` : sql;
     const part = before === '' ? json : `${quotedText(before)} || ${json}`;
@@ -111,25 +115,29 @@ function rowSql(columns: readonly ResultColumn[]): string {
   return `(select row_to_json(j.*)::text from (select ${values.join(', ')}) j)`;
 }
 
-/** Where nulls are omitted, a key column comes first, so that what precedes each of the others has a comma. */
-function rowForm(columns: readonly ResultColumn[], shape: ViewShape, [first]: readonly string[]): ValueForm {
+/** Encodes a whole row. If nulls are omitted, a key column comes first, so that a comma precedes every other column. */
+function rowEncoding(
+  columns: readonly ResultColumn[],
+  valueOptions: ValueOptions,
+  [first]: readonly string[],
+): ValueEncoding {
   const names = clientNames(
     columns.map(({ name }) => name),
-    shape.columns,
+    valueOptions.columns,
   );
   const named = columns.map((column, i) => ({ column, name: names[i]! }));
-  const omitsNulls = shape.nulls === 'omit';
+  const omitsNulls = valueOptions.nulls === 'omit';
   const isFirst = ({ column }: { column: ResultColumn }) => column.name === first;
   const ordered = omitsNulls ? [...named.filter(isFirst), ...named.filter((one) => !isFirst(one))] : named;
   const parts = ordered.map(({ column, name }, i): ValuePart => {
     const before = `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    const text = textOf(column, shape.timestamps === 'UTC');
+    const text = textOf(column, valueOptions.timestamps === 'UTC');
     return omitsNulls && i > 0 ? { before, ...text, omitsNull: true } : { before, ...text };
   });
   return { parts, end: '}' };
 }
 
-/** What only Postgres can write as JSON, and what is written elsewhere. */
+/** Returns a column's JSON if only Postgres can write it, and otherwise the text from which the server can. */
 function textOf(column: ResultColumn, isUTC: boolean): Pick<ValuePart, 'sql' | 'isString'> {
   const sql = sqlOf(column);
   const { typeOID } = column;
@@ -142,7 +150,7 @@ function textOf(column: ResultColumn, isUTC: boolean): Pick<ValuePart, 'sql' | '
   return { sql: `case when ${exact} then ${whole} else to_json(${sql}::text)::text end`, isString };
 }
 
-/** The text of a time in UTC, with a Z where ISO 8601 has the year. */
+/** Returns the text of a time in UTC, with a Z if ISO 8601 has the year. */
 export function utcText(sql: string): string {
   const isInISO = `${sql} between timestamptz '0001-01-01 00:00:00+00' and timestamptz '9999-12-31 23:59:59.999999+00'`;
   return `(to_json(${sql} at time zone 'UTC') #>> '{}') || case when ${isInISO} then 'Z' else '' end`;
@@ -157,8 +165,8 @@ function isExact(column: ResultColumn): string | undefined {
 }
 
 /**
- * An SQL condition: a JavaScript number holds the value of an expression exactly. Undefined for types of which one always
- * does, or for which Postgres decides. Decimals below 1e-307 can lose digits.
+ * Returns the SQL condition that a JavaScript number holds an expression's value exactly; undefined for types whose
+ * values always fit, or whose JSON is left to Postgres. Decimals below 1e-307 can lose digits.
  */
 export function exactness(sql: string, typeOID: number): string | undefined {
   if (typeOID === int8) return `${sql} between -9007199254740991 and 9007199254740991`;

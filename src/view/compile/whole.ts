@@ -1,19 +1,19 @@
 /**
  * Rewrites a query that is read as a whole, so that Postgres can use indexes. Pure: tree in, tree out.
  *
- * Postgres takes `owner_id = me OR id IN (SELECT …)` for true of every other row, and so reads whole tables. As rows of a
- * UNION ALL, each alternative has an index of its own, and an estimate that is right.
+ * Postgres estimates that `owner_id = me OR id IN (SELECT …)` is true for half of all rows, and so reads whole tables.
+ * As part of a UNION ALL, each alternative can use its own index, and Postgres estimates it correctly.
  */
 import { allOf, conjuncts, disjuncts } from '../parse/conditions.js';
 import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
 
-/** How many ORs of a query are rewritten, since each copies what is beside it; and how many alternatives each may have. */
-const mostSplits = 8;
-const mostArms = 4;
+/** The maximum number of ORs to rewrite, since each copies the conditions beside it, and of alternatives in each. */
+const maxSplits = 8;
+const maxArms = 4;
 
 /**
- * Returns a query with the same rows, each as often; undefined if it would be the same query.
- * @param isMonotone as `whyNotMonotone` tells
+ * Returns a query with the same rows, each equally often; undefined if there is nothing to rewrite.
+ * @param isMonotone true if `whyNotMonotone` finds no reason
  */
 export function wholeSelect(select: Tree, isMonotone: boolean): Tree | undefined {
   const tree = { SelectStmt: cloneTree(select) };
@@ -22,7 +22,7 @@ export function wholeSelect(select: Tree, isMonotone: boolean): Tree | undefined
     if (one.op === 'SETOP_UNION' && !isLimited(one)) {
       return { ...one, larg: split(one.larg as Tree, isOneOf), rarg: split(one.rarg as Tree, isOneOf) };
     }
-    const arms = splits < mostSplits ? armsOf(one, isOneOf) : undefined;
+    const arms = splits < maxSplits ? armsOf(one, isOneOf) : undefined;
     if (!arms) return one;
     splits++;
     return unionOf(arms);
@@ -36,34 +36,34 @@ export function wholeSelect(select: Tree, isMonotone: boolean): Tree | undefined
   return splits > 0 ? tree.SelectStmt : undefined;
 }
 
-/** The clauses of a SELECT whose rows depend on one row of each table: an arm yields its rows whatever the others yield. */
+/** The clauses of a SELECT whose rows each depend on one row of each table, so that its arms are independent. */
 const clauses = new Set(['targetList', 'fromClause', 'whereClause', 'op', 'limitOption']);
 
 /**
- * A query for each alternative of an OR that has a subquery among them; undefined if there is no such OR.
- * @param isOneOf it only matters which rows there are, not how often: the arms may share rows
+ * Returns a query for each alternative of an OR that contains a subquery; undefined if there is no such OR.
+ * @param isOneOf true if only the set of rows matters, so that the arms may share rows
  */
 function armsOf(select: Tree, isOneOf: boolean): Tree[] | undefined {
   if (select.op !== 'SETOP_NONE' || !Object.keys(select).every((clause) => clauses.has(clause))) return undefined;
   if (isOneOf && !isPlain(select.targetList)) return undefined;
   const conditions = conjuncts(select.whereClause);
-  const place = conditions.findIndex((condition) => isSplit(apart(condition)));
-  if (place === -1) return undefined;
-  const alternatives = alternativesOf(apart(conditions[place]!));
-  if (alternatives.length > mostArms) return undefined;
+  const index = conditions.findIndex((condition) => isSplit(apart(condition)));
+  if (index === -1) return undefined;
+  const alternatives = alternativesOf(apart(conditions[index]!));
+  if (alternatives.length > maxArms) return undefined;
   return alternatives.map((alternative, i) => {
     const others = isOneOf ? [] : alternatives.slice(0, i).map(isNotTrue);
-    const whereClause = allOf(conditions.toSpliced(place, 1, alternative, ...others));
+    const whereClause = allOf(conditions.toSpliced(index, 1, alternative, ...others));
     return cloneTree({ ...select, whereClause });
   });
 }
 
-/** Then it matters how often there is a row. */
+/** With LIMIT or OFFSET, the number of equal rows matters. */
 function isLimited({ limitCount, limitOffset }: Tree): boolean {
   return (limitCount ?? limitOffset) !== undefined;
 }
 
-/** EXISTS with an OR in it, as an OR of EXISTS: Postgres makes no join of one with a UNION. */
+/** Rewrites EXISTS with an OR to an OR of EXISTS, since Postgres makes no join of an EXISTS with a UNION. */
 function apart(condition: Tree): Tree {
   const link = condition.SubLink as Tree | undefined;
   const arms = isExists(link) ? armsOf((link.subselect as { SelectStmt: Tree }).SelectStmt, true) : undefined;
@@ -73,15 +73,15 @@ function apart(condition: Tree): Tree {
 }
 
 /**
- * Whether to split a condition: an OR with an IN or an EXISTS, of which nothing can fail. Each arm tests all rows, but
- * what follows in an OR is tested only where what precedes is not true.
+ * Checks whether to split a condition: an OR with an IN or an EXISTS in which nothing can fail. Each arm tests all
+ * rows, but in an OR, Postgres tests an alternative only if the previous ones are not true.
  */
 function isSplit(condition: Tree): boolean {
   const alternatives = disjuncts(condition);
   return alternatives.some(isJoin) && isPlain(alternatives);
 }
 
-/** Whether Postgres makes a join of a condition, unless it is within an OR. */
+/** Checks whether Postgres turns a condition into a join if it is not within an OR. */
 function isJoin({ SubLink: link }: Tree): boolean {
   return isIn(link as Tree | undefined) || isExists(link as Tree | undefined);
 }
@@ -94,7 +94,7 @@ function isExists(link: Tree | undefined): link is Tree {
   return link?.subLinkType === 'EXISTS_SUBLINK';
 }
 
-/** Each IN and EXISTS, and the others together, as an OR if there are several. */
+/** Returns each IN and EXISTS, and all other alternatives together, as an OR if there are several. */
 function alternativesOf(condition: Tree): Tree[] {
   const alternatives = disjuncts(condition);
   const others = alternatives.filter((disjunct) => !isJoin(disjunct));
@@ -125,7 +125,7 @@ const plainNodes = new Set([
 const comparisons = new Set(['=', '<>', '<', '<=', '>', '>=']);
 const plainKinds = new Set(['AEXPR_OP', 'AEXPR_IN', 'AEXPR_OP_ANY', 'AEXPR_DISTINCT', 'AEXPR_NOT_DISTINCT']);
 
-/** Whether conditions or columns have nothing but comparisons, which do not fail, whatever the row. */
+/** Checks that conditions or columns contain only comparisons, which cannot fail for any row. */
 function isPlain(condition: unknown): boolean {
   for (const { type, node } of visits(condition)) {
     if (!plainNodes.has(type)) return false;
@@ -142,7 +142,7 @@ function isComparison({ name }: Tree): boolean {
   return more.length === 0 && comparisons.has(operator!);
 }
 
-/** The cast of a constant or a parameter fails when the query is planned, or never. */
+/** The cast of a constant or a parameter fails at planning, or never. */
 function isConstant(arg: unknown): boolean {
   return isTree(arg) && (arg.A_Const !== undefined || arg.ParamRef !== undefined);
 }

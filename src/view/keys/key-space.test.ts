@@ -1,4 +1,4 @@
-/** No key of a view is another view's, nor one of Tidemark's own. */
+/** No view shares keys with another view of the application, or with one of Tidemark's own. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../db/pg.js';
 import { SetupError } from '../../errors.js';
@@ -28,12 +28,12 @@ describe('the keys of two views', () => {
     [{ a: view('x/y/'), b: view('x/') }],
     [{ a: view(''), b: view() }],
     [{ todo: view(), other: view('todo/') }],
-  ])('must not meet (case %#)', (views) => {
+  ])('must not overlap (case %#)', (views) => {
     expect(() => new ClientViews(db, views)).toThrow(SetupError);
     expect(() => new ClientViews(db, views)).toThrow(/could share keys: .* Give one of them another prefix/);
   });
 
-  it('may look alike', () => {
+  it('may have similar prefixes', () => {
     expect(() => new ClientViews(db, { a: view('x/'), b: view('xy/'), c: view('/x'), todo: view() })).not.toThrow();
   });
 });
@@ -41,7 +41,7 @@ describe('the keys of two views', () => {
 describe('a key template', () => {
   const keyed = (key: string) => defineView({ key, query: () => sql`select a, b from t` });
 
-  it('names the key columns, and is all of the key', () => {
+  it('defines the key columns, and the whole key', () => {
     expect(keyed('user/{a}/todo/{b}')).toMatchObject({ key: ['a', 'b'], template: 'user/{a}/todo/{b}' });
     expect(keyed('{a}/{b}/{a}').key).toEqual(['a', 'b']);
     expect(() => new ClientViews(db, { one: keyed('{a}/x'), two: keyed('{a}/y') })).not.toThrow();
@@ -52,7 +52,7 @@ describe('a key template', () => {
     ['{a}-{b}', 'has no slash between {a} and {b}'],
     ['{a', 'is no template. Write each of its columns as {column}'],
     ['{a}/}', 'is no template'],
-  ])('%s is refused', (key, message) => {
+  ])('is rejected if it is %s', (key, message) => {
     expect(() => new ClientViews(db, { ann: keyed(key) })).toThrow(SetupError);
     expect(() => new ClientViews(db, { ann: keyed(key) })).toThrow(
       `The view "ann" cannot be served: its key "${key}" ${message}`,
@@ -60,24 +60,24 @@ describe('a key template', () => {
   });
 });
 
-describe('a prefix of the user’s own', () => {
+describe('a prefix that depends on the user', () => {
   const own = (key: string, prefix: (user: string) => unknown) =>
     defineView({ key, query: () => sql`select a, b from t`, prefix: ({ ctx }) => prefix(ctx.userID) as string });
   const ask = (views: Record<string, View<User>>, userID: string) => {
-    const bound = new ClientViews(db, views).bind({ ctx: { userID }, profileID: '', schemaVersion: '' }, '');
-    return bound.then(
+    const resolved = new ClientViews(db, views).resolve({ ctx: { userID }, profileID: '', schemaVersion: '' }, '');
+    return resolved.then(
       () => '',
       ({ message }: Error) => message,
     );
   };
 
-  it('is checked for each user, with all other views', async () => {
+  it('is checked for each user against all other views', async () => {
     const views = {
       one: own('todo/{a}', (user) => `space/${user}/`),
       two: own('list/{b}', (user) => `space/${user}/`),
       three: defineView({ key: 'a', prefix: 'space/x/list/', query: () => sql`select a from t` }),
     };
-    // There is no such table: what is asked for next.
+    // The table does not exist. Tidemark looks it up after it has checked the keys.
     expect(await ask(views, 'ada')).toMatch('there is no table t');
     expect(await ask(views, 'x/list')).toBe(
       'The views "one" and "three" could share keys: "space/x/list/todo/{a}" and "space/x/list/{a}". Give one of them another prefix, or fixed text where the other has other text.',
@@ -87,9 +87,9 @@ describe('a prefix of the user’s own', () => {
 
   it.each([
     ['undefined', () => undefined, 'its prefix is no text'],
-    ['with U+0000', () => 'a\0', 'its prefix contains U+0000'],
-    ['that cannot be told apart once Postgres has it', () => '\ud800', 'could share keys'],
-  ])('%s is refused', async (_, prefix, message) => {
+    ['a text with U+0000', () => 'a\0', 'its prefix contains U+0000'],
+    ['the same as another one in UTF-8', () => '\ud800', 'could share keys'],
+  ])('is rejected if it is %s', async (_, prefix, message) => {
     const one = own('a', prefix);
     expect(await ask({ one, two: own('a', () => '\udfff') }, 'ada')).toContain(message);
   });
@@ -98,28 +98,28 @@ describe('a prefix of the user’s own', () => {
 describe('Tidemark’s own keys', () => {
   const query = () => sql`select a, b, c, d from t`;
   const input = (userID: string) => ({ ctx: { userID }, profileID: '', schemaVersion: '' });
-  const ask = (view: View<User>, userID: string, own = refusedViews) =>
-    new ClientViews(db, { view }).queries(input(userID), { own });
+  const ask = (view: View<User>, userID: string, ownViews = refusedViews) =>
+    new ClientViews(db, { view }).queries(input(userID), { ownViews });
 
   it.each([
     ['a template', { key: 'tidemark/{a}' }],
     ['a prefix and a template', { key: 'mark/{a}', prefix: 'tide' }],
-  ])('are refused to %s that begin like them', (_, { key, ...prefix }) => {
+  ])('are not available to %s that begins like them', (_, { key, ...prefix }) => {
     const view = defineView({ query, key, ...prefix });
     expect(() => new ClientViews(db, { view })).toThrow('names and keys that begin with "tidemark/" are reserved');
   });
 
-  it('are refused to the prefix of a user, whether it asks for them or not', () => {
+  it('are not available to a prefix that depends on the user, whether they are requested or not', () => {
     const views = new ClientViews(db, {
       view: defineView({ query, key: 'a', prefix: ({ ctx }) => `${ctx.userID}/` }),
     });
-    expect(views.queries(input('ada'), { own: refusedViews })).toHaveLength(2);
-    for (const own of [undefined, refusedViews]) {
-      expect(() => views.queries(input('tidemark'), { own })).toThrow('are reserved');
+    expect(views.queries(input('ada'), { ownViews: refusedViews })).toHaveLength(2);
+    for (const ownViews of [undefined, refusedViews]) {
+      expect(() => views.queries(input('tidemark'), { ownViews })).toThrow('are reserved');
     }
   });
 
-  it('meet none of a template or of a user’s prefix', () => {
+  it('must not overlap with those of a template or of a prefix that depends on the user', () => {
     const template = defineView({ query, key: '{a}/{b}/{c}/{d}' });
     expect(ask(template, 'ada', {})).toHaveLength(1);
     expect(() => ask(template, 'ada')).toThrow(

@@ -1,20 +1,20 @@
-/** The keys of all views in one client view: none may be a key of two views. Pure. */
+/** Checks the keys of all views in one client view, since no key may belong to two views. Pure. */
 import { BoundedMap } from '../../bounded-map.js';
 import { SetupError } from '../../errors.js';
 import type { View } from '../define.js';
 import { inView } from '../in-view.js';
-import { canMeet, describeKeys, type KeyPattern, patternOf } from './patterns.js';
+import { canOverlap, describeKeys, type KeyPattern, patternOf } from './patterns.js';
 import { commonPrefix } from './prefixes.js';
 
 type Views = Readonly<Record<string, View<never>>>;
 
-/** A view, and what one user's keys start with; undefined if it is the same for everyone. */
+/** A view and the prefix of one user's keys; undefined if it is the same for all users. */
 export interface UserPrefix {
   readonly name: string;
   readonly prefix?: string | undefined;
 }
 
-interface Place {
+interface ViewKeys {
   readonly name: string;
   readonly isOwn: boolean;
   /** Undefined if it depends on the user. */
@@ -22,37 +22,37 @@ interface Place {
   readonly pattern: KeyPattern;
 }
 
-/** Names and keys that begin like this belong to Tidemark's own views. */
+/** Names and keys with this prefix belong to Tidemark's own views. */
 const reserved = 'tidemark/';
 
-/** How many users' prefixes are remembered to have been checked. */
-const keptPrefixes = 1000;
+/** The number of users' prefixes remembered as checked. */
+const maxPrefixes = 1000;
 
 export class KeySpace {
-  readonly #places: readonly Place[];
-  readonly #checked = new BoundedMap<string, true>(keptPrefixes);
+  readonly #views: readonly ViewKeys[];
+  readonly #checked = new BoundedMap<string, true>(maxPrefixes);
   readonly #dependsOnUser: boolean;
 
   /**
-   * @param own views of Tidemark's own, besides the application's
-   * @throws SetupError if a view has no keys, or as `check`, whoever the user is.
+   * @param ownViews Tidemark's own views, in addition to the application's
+   * @throws SetupError if a view's key is invalid, or `check` would refuse the views for every user.
    */
-  constructor(views: Views, own: Views = {}) {
-    this.#places = Object.entries({ ...views, ...own }).map(([name, view]) =>
+  constructor(views: Views, ownViews: Views = {}) {
+    this.#views = Object.entries({ ...views, ...ownViews }).map(([name, view]) =>
       inView(name, () => ({
         name,
-        isOwn: Object.hasOwn(own, name),
+        isOwn: Object.hasOwn(ownViews, name),
         prefix: commonPrefix(name, view),
         pattern: patternOf(view),
       })),
     );
-    this.#dependsOnUser = this.#places.some(({ prefix }) => prefix === undefined);
+    this.#dependsOnUser = this.#views.some(({ prefix }) => prefix === undefined);
     this.#checkAll(new Map());
   }
 
   /**
    * Checks the keys of one user.
-   * @param prefixes those that depend on the user; other views with such a prefix are left out
+   * @param prefixes the prefixes that depend on the user. Other views with such a prefix are left out
    * @throws SetupError that names a view with reserved keys, or two views that could share keys.
    */
   check(prefixes: readonly UserPrefix[]): void {
@@ -64,16 +64,16 @@ export class KeySpace {
     this.#checked.set(id, true);
   }
 
-  #checkAll(theirs: ReadonlyMap<string, string | undefined>): void {
-    const known = this.#places.flatMap((place) => {
-      const prefix = place.prefix ?? theirs.get(place.name);
-      return prefix === undefined ? [] : [{ ...place, prefix }];
+  #checkAll(userPrefixes: ReadonlyMap<string, string | undefined>): void {
+    const prefixedViews = this.#views.flatMap((view) => {
+      const prefix = view.prefix ?? userPrefixes.get(view.name);
+      return prefix === undefined ? [] : [{ ...view, prefix }];
     });
-    for (const [i, one] of known.entries()) {
+    for (const [i, one] of prefixedViews.entries()) {
       checkNotReserved(one);
-      const other = known.slice(i + 1).find((candidate) => canMeet(one, candidate));
+      const other = prefixedViews.slice(i + 1).find((candidate) => canOverlap(one, candidate));
       if (other) {
-        const keys = [one, other].map((place) => `"${describeKeys(place)}"`).join(' and ');
+        const keys = [one, other].map((view) => `"${describeKeys(view)}"`).join(' and ');
         throw new SetupError(
           `The views "${one.name}" and "${other.name}" could share keys: ${keys}. Give one of them another prefix, or fixed text where the other has other text.`,
         );
@@ -82,7 +82,7 @@ export class KeySpace {
   }
 }
 
-function checkNotReserved({ name, isOwn, prefix, pattern }: Place & { readonly prefix: string }): void {
+function checkNotReserved({ name, isOwn, prefix, pattern }: ViewKeys & { readonly prefix: string }): void {
   const isReserved = name.startsWith(reserved) || `${prefix}${pattern.texts[0]}`.startsWith(reserved);
   if (isOwn || !isReserved) return;
   throw new SetupError(

@@ -1,13 +1,13 @@
-/** SQL for the client's key of a row `v`, and for finding the row with a key. Pure. */
+/** SQL for the client's key of a row `v`, and for finding a row by its key. Pure. */
 import { literal } from '../../db/literal.js';
 import { quotedText } from '../../sql.js';
 import { type KeyPattern, readKey } from './patterns.js';
 
-/** What the SQL of a view's keys depends on. */
+/** The inputs of a view's key SQL. */
 export interface KeyParts {
   /** The view's name. */
   readonly name: string;
-  /** What all keys start with; undefined if that is a parameter. */
+  /** The prefix of all keys; undefined if it is a parameter. */
   readonly prefix: string | undefined;
   /** The index of that parameter. */
   readonly prefixAt: number;
@@ -17,8 +17,8 @@ export interface KeyParts {
 }
 
 /**
- * An SQL expression for a row's key, given those for the parameters. The pattern tells where columns are percent-encoded,
- * so that no two rows share a key.
+ * Returns an SQL expression for a row's key, as a function of the expressions for the parameters. The pattern says
+ * which columns are percent-encoded, so that no two rows share a key.
  */
 export function keySql({ name, prefix, prefixAt, pattern, textOf }: KeyParts): (values: readonly string[]) => string {
   const { texts, columns, isRaw } = pattern;
@@ -32,14 +32,14 @@ export function keySql({ name, prefix, prefixAt, pattern, textOf }: KeyParts): (
     const sql = `coalesce(${[quotedText(`${prefix}${texts[0]}`), ...parts].join(' || ')}, ${nullKey})`;
     return () => sql;
   }
-  // The prefix itself is null where a statement is only planned.
+  // In statements that are only planned, the prefix parameter is null.
   const sql = `coalesce(${[...(texts[0] === '' ? [] : [quotedText(texts[0]!)]), ...parts].join(' || ')}, ${nullKey})`;
   return (values) => `((${values[prefixAt]}) || ${sql})`;
 }
 
 /**
- * SQL expressions for what the text of a key means, one for each of its columns. If the text means nothing to their types,
- * Postgres refuses it. Undefined if no row has such a key.
+ * Returns SQL expressions for the values in a key's text, one for each of its columns; undefined if no row can have the
+ * key. Postgres refuses texts that are invalid for the columns' types.
  * @param key without the view's prefix
  * @param isUTC whether a column is a time that is written in UTC
  */
@@ -54,7 +54,7 @@ export function keyValues(
     texts &&
     columns.map((column) => {
       const value = literal(texts[pattern.columns.indexOf(column)]!);
-      // Where the text has no Z, it must not be read in the session's time zone.
+      // A text without a Z must not be read in the session's time zone.
       return isUTC(column) ? `${value}::timestamp at time zone 'UTC'` : value;
     })
   );

@@ -4,7 +4,7 @@ import { SetupError } from '../../errors.js';
 import { isPlainKey } from './key-text.js';
 
 /**
- * Checks that each column of a key is sent as one text or number, which is then its text in the key.
+ * Checks that each column of a key is sent as one text or number, which becomes its text in the key.
  * @throws SetupError that names the column and its type, and says what to write.
  */
 export async function checkKeyTypes(
@@ -12,13 +12,13 @@ export async function checkKeyTypes(
   columns: readonly ResultColumn[],
   key: readonly string[],
 ): Promise<void> {
-  const others = columns.filter((column) => key.includes(column.name) && !isPlainKey(column));
-  if (others.length === 0) return;
+  const checkedColumns = columns.filter((column) => key.includes(column.name) && !isPlainKey(column));
+  if (checkedColumns.length === 0) return;
   const nested = await findNestedTypes(
     db,
-    others.map(({ typeOID }) => typeOID),
+    checkedColumns.map(({ typeOID }) => typeOID),
   );
-  for (const { name, typeOID } of others) {
+  for (const { name, typeOID } of checkedColumns) {
     const type = nested.get(typeOID);
     if (type === undefined) continue;
     throw new SetupError(

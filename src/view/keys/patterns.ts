@@ -1,43 +1,43 @@
 /**
- * What the keys of a view look like: fixed texts, with columns between them. Pure.
+ * The patterns of a view's keys: fixed texts with columns between them. Pure.
  *
- * An escaped column has no slash, and each piece of a key between two slashes has at most one column. So a key tells
- * which pieces it consists of, and two views can be told apart piece by piece.
+ * An escaped column has no slash, and each piece of a key between two slashes has at most one column. So a key splits
+ * into pieces in one way only, and two views can be compared piece by piece.
  */
 import { SetupError } from '../../errors.js';
 
-/** texts[0] column[0] texts[1] column[1] … texts[n]. What a key starts with comes before all of them. */
+/** texts[0] columns[0] texts[1] columns[1] … texts[n]. The prefix precedes all of them. */
 export interface KeyPattern {
   readonly texts: readonly string[];
   readonly columns: readonly string[];
-  /** The only column stands at the end as it is. Otherwise, `%` and `/` are percent-encoded in columns. */
+  /** True if the only column is at the end, unescaped. Otherwise, `%` and `/` are percent-encoded in columns. */
   readonly isRaw: boolean;
 }
 
-/** The keys of one view, as far as its prefix is known. */
+/** The keys of one view: its prefix, as far as it is known, and its pattern. */
 export interface Keys {
   readonly prefix: string;
   readonly pattern: KeyPattern;
 }
 
-/** A piece of a key: a fixed text, or what stands before and after a column. */
+/** A piece of a key: a fixed text, or the texts before and after a column. */
 type Piece = readonly [head: string, tail?: string];
 
 const column = /\{([^{}]*)\}/g;
 
-/** Whether a key is a template, rather than the name of a column. */
+/** Checks whether a key is a template, rather than the name of a column. */
 export function isTemplate(key: string): boolean {
   return /[{}]/.test(key);
 }
 
-/** The columns that a template names, each once. */
+/** Returns the columns that a template names, each once. */
 export function columnsOf(template: string): string[] {
   return [...new Set([...template.matchAll(column)].map(([, name]) => name!))];
 }
 
 /**
- * The pattern of a view's keys.
- * @throws SetupError if two rows with other key columns could have the same key.
+ * Returns the pattern of a view's keys.
+ * @throws SetupError if the template is invalid, or two rows with different key columns could have the same key.
  */
 export function patternOf({ key, template }: { key: readonly string[]; template?: string | undefined }): KeyPattern {
   if (template === undefined) {
@@ -59,21 +59,23 @@ export function patternOf({ key, template }: { key: readonly string[]; template?
   return { texts, columns, isRaw: false };
 }
 
-/** Keys as a person reads them, with the columns in braces. */
+/** Describes keys for people, with the columns in braces. */
 export function describeKeys({ prefix, pattern: { texts, columns } }: Keys): string {
   return `${prefix}${texts[0]}${columns.map((name, i) => `{${name}}${texts[i + 1]}`).join('')}`;
 }
 
 /**
- * The texts of the columns in a key, in order; undefined if no row has the key.
- * @param key what follows the prefix
+ * Returns the texts of the columns in a key, in order; undefined if no row can have the key.
+ * @param key without the prefix
  */
 export function readKey(pattern: KeyPattern, key: string): string[] | undefined {
   if (pattern.isRaw) return [key];
-  const [pieces, given] = [piecesOf({ prefix: '', pattern }), key.split('/')];
-  if (given.length !== pieces.length || !pieces.every((piece, i) => canBeSame([given[i]!], piece))) return undefined;
-  return pieces.flatMap(([head, tail], i) =>
-    tail === undefined ? [] : [unescapeKey(given[i]!.slice(head.length, given[i]!.length - tail.length))],
+  const [pieces, actualPieces] = [piecesOf({ prefix: '', pattern }), key.split('/')];
+  if (actualPieces.length !== pieces.length || !pieces.every((piece, i) => canBeSame([actualPieces[i]!], piece))) {
+    return undefined;
+  }
+  return pieces.flatMap(([start, end], i) =>
+    end === undefined ? [] : [unescapeKey(actualPieces[i]!.slice(start.length, actualPieces[i]!.length - end.length))],
   );
 }
 
@@ -81,23 +83,23 @@ function unescapeKey(text: string): string {
   return text.replaceAll('%2F', '/').replaceAll('%25', '%');
 }
 
-/** Whether some row of one view could have the key of some row of the other. */
-export function canMeet(one: Keys, other: Keys): boolean {
-  const [ones, others] = [piecesOf(one), piecesOf(other)];
-  for (let i = 0; i < ones.length && i < others.length; i++) {
-    const [a, b] = [ones[i]!, others[i]!];
-    // A column that is not escaped can have all that is left.
+/** Checks whether a row of one view could have the same key as a row of the other. */
+export function canOverlap(one: Keys, other: Keys): boolean {
+  const [onePieces, otherPieces] = [piecesOf(one), piecesOf(other)];
+  for (let i = 0; i < onePieces.length && i < otherPieces.length; i++) {
+    const [a, b] = [onePieces[i]!, otherPieces[i]!];
+    // An unescaped column can match the whole rest of a key.
     const isOpen = [
-      one.pattern.isRaw && i === ones.length - 1,
-      other.pattern.isRaw && i === others.length - 1,
+      one.pattern.isRaw && i === onePieces.length - 1,
+      other.pattern.isRaw && i === otherPieces.length - 1,
     ] as const;
     if (isOpen[0] || isOpen[1]) return canBegin(a, b, isOpen);
     if (!canBeSame(a, b)) return false;
   }
-  return ones.length === others.length;
+  return onePieces.length === otherPieces.length;
 }
 
-/** No key contains U+0000. */
+/** Splits keys into pieces. No key contains U+0000. */
 function piecesOf({ prefix, pattern }: Keys): Piece[] {
   return `${prefix}${pattern.texts.join('\0')}`.split('/').map((piece) => piece.split('\0') as unknown as Piece);
 }
@@ -115,8 +117,8 @@ function canBeSame([a, aEnd]: Piece, [b, bEnd]: Piece): boolean {
   return fit(a, b, 'startsWith') && fit(aEnd, bEnd, 'endsWith');
 }
 
-function isBetween(text: string, head: string, tail: string): boolean {
-  return text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail);
+function isBetween(text: string, start: string, end: string): boolean {
+  return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
 }
 
 function fit(one: string, other: string, by: 'startsWith' | 'endsWith'): boolean {

@@ -1,24 +1,24 @@
-/** A view's row with a key, as a view of its own: what can be done with a view can then be done with the row. */
+/** Turns one row of a view, found by its key, into a view. Everything that works for views then works for the row. */
 import { literal } from '../../db/literal.js';
 import { digest } from '../../protocol/cookie.js';
 import { identifier } from '../../sql.js';
-import type { CompiledView, QueryForms } from '../compile/compile.js';
+import type { CompiledView, QueryVariants } from '../compile/compile.js';
 import type { Template } from '../parse/template.js';
 
 /**
- * The row's key is the last parameter. It has the view's prefix, unless that depends on the user. Who reads the whole of
- * this view also gives, as parameters after it, the values of the key's columns: see `keyParameters`.
+ * Returns the view of one row. Its last parameter is the row's key, with the view's prefix unless that depends on the
+ * user. Statements that read all of it have further parameters for the key's columns; see `keyParameters`.
  */
 export function rowByKey(view: CompiledView): CompiledView {
   const parameter = view.parameterTypes.length + 1;
   const ofKey = view.ofKey(parameter + 1);
-  const formsOf = (forms: QueryForms): QueryForms => ({
-    now: restricted(view, forms.now, [parameter]),
+  const variantsOf = (variants: QueryVariants): QueryVariants => ({
+    now: restricted(view, variants.now, [parameter]),
     whole: ofKey
       ? restricted(view, ofKey, [parameter])
-      : restricted(view, forms.whole, [parameter, ...view.keyColumns.map((_, i) => parameter + 1 + i)]),
-    standing: (...states) => restricted(view, forms.standing(...states), [parameter]),
-    firstRows: forms.firstRows && ((stands) => restricted(view, forms.firstRows!(stands), [parameter])),
+      : restricted(view, variants.whole, [parameter, ...view.keyColumns.map((_, i) => parameter + 1 + i)]),
+    atStates: (...states) => restricted(view, variants.atStates(...states), [parameter]),
+    firstRows: variants.firstRows && ((tableStates) => restricted(view, variants.firstRows!(tableStates), [parameter])),
   });
   const row = {
     ...view,
@@ -26,13 +26,13 @@ export function rowByKey(view: CompiledView): CompiledView {
     parameterTypes: [...view.parameterTypes, 'pg_catalog.text'],
     choosesByKey: false,
   };
-  return { ...row, ...formsOf(view), seated: view.seated && { ...row, ...formsOf(view.seated) } };
+  return { ...row, ...variantsOf(view), cohortView: view.cohortView && { ...row, ...variantsOf(view.cohortView) } };
 }
 
 /**
- * Where a query makes one row of several with equal values, Postgres would rather apply the condition first. But equal
- * values can be written differently: then the row that is made would be another one. OFFSET keeps Postgres from this.
- * @param parameters the key's, and those of its columns' values if an index is to find the row by them
+ * Restricts a query to the row. If a query keeps one of several rows with equal values, Postgres would filter first.
+ * But equal values can be written differently, so a different row would be kept. OFFSET prevents this.
+ * @param parameters the number of the key, and those of its columns' values if an index is to find the row
  */
 function restricted(view: CompiledView, { text, params }: Template, parameters: readonly number[]): Template {
   const [opening, closing] = view.choosesByKey ? chosen(view) : ['', ''];
@@ -45,7 +45,7 @@ function restricted(view: CompiledView, { text, params }: Template, parameters: 
   return { text: pieces, params: [...params, ...parameters] };
 }
 
-/** What makes a query one for the rows that the view has, where several have the same key. */
+/** Returns the SQL around a query that keeps one of several rows with the same key, as the view does. */
 function chosen(view: CompiledView): readonly [opening: string, closing: string] {
   const keys = view.keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
   const [fence, end] = view.repeatsExpressions ? ['select v.* from (', ') v offset 0'] : ['', ''];
@@ -55,14 +55,14 @@ function chosen(view: CompiledView): readonly [opening: string, closing: string]
   ];
 }
 
-/** What a row `v` has that is compared with the parameter: its key, less a prefix that depends on the user. */
+/** Returns the SQL to compare with the key parameter: a row's key, without a prefix that depends on the user. */
 function keyParameterSql({ keySql, parameterTypes }: CompiledView): string {
   return keySql(parameterTypes.map(() => `''`));
 }
 
-/** What a row's key adds to the parameters of its view. */
+/** The parameters that a row's key adds to those of its view. */
 export interface KeyParameters {
-  /** As SQL: the key, and the values of its columns, which no row has if they are null. */
+  /** As SQL: the key and the values of its columns, which are null if no row can have the key. */
   readonly literals: readonly string[];
   /** The key as text. */
   readonly text: string;

@@ -1,4 +1,4 @@
-/** Writes JSON and XML functions that have a syntax of their own. */
+/** Writes JSON and XML functions that have their own syntax. */
 import { identifier } from '../../sql.js';
 import type { Tree } from './tree.js';
 
@@ -49,7 +49,7 @@ function jsonColumn(column: Tree, visit: Visit): string {
   );
 }
 
-/** The clauses that come last, in the order that the syntax requires. */
+/** Returns the last clauses, in the order that the syntax requires. */
 function ends({ output, wrapper, quotes, on_empty, on_error }: Tree, visit: Visit): (string | undefined)[] {
   return [
     output ? `RETURNING ${returned(output as Tree, visit)}` : undefined,
@@ -70,9 +70,9 @@ function returned({ typeName, returning }: Tree, visit: Visit): string {
   return words(visit({ TypeName: typeName }), formatted((returning as Tree).format));
 }
 
-function behavior(given: unknown, when: string, visit: Visit): string | undefined {
-  if (!given) return undefined;
-  const { btype, expr } = given as { btype: string; expr?: Tree };
+function behavior(clause: unknown, when: string, visit: Visit): string | undefined {
+  if (!clause) return undefined;
+  const { btype, expr } = clause as { btype: string; expr?: Tree };
   return words(btype.replace('JSON_BEHAVIOR_', '').replace('_', ' '), expr && visit(expr), `ON ${when}`);
 }
 

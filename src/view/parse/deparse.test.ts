@@ -1,10 +1,10 @@
-/** What a query is parsed to can be written back, whatever its syntax. */
+/** Every query that parses can be written back, whatever its syntax. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { deparseSelect, parserLoaded, parseSelect } from './syntax.js';
 
 beforeAll(() => parserLoaded);
 
-describe('can be written back', () => {
+describe('deparseSelect', () => {
   it.each([
     'select * from a join b using (id) as "both 2"',
     'select * from (a join b using (id, "a b") as "u v") as "j k" ("c d", e)',
@@ -33,7 +33,7 @@ describe('can be written back', () => {
     `select * from xmltable('/a' passing x columns id int path '@id' default 3 not null, "B c" text, o for ordinality) as "x y" (a)`,
     `select * from t, lateral xmltable('/a' passing x columns a int)`,
     `select * from xmltable(xmlnamespaces('http://x' as x, default 'http://y'), '/a' passing x columns id int)`,
-  ])('%s', (text) => {
+  ])('writes back %s', (text) => {
     const select = parseSelect(text);
     expect(() => deparseSelect(select)).not.toThrow();
   });
@@ -43,6 +43,6 @@ it.each([
   'SELECT f(a > b, c IS NULL), (t).x, a IN (1, 2) FROM t WHERE (a OR b) AND c',
   'SELECT a::text, x::int, CAST(y AS timestamp(3) with time zone), CAST(z AS numeric(3, 2)), a OPERATOR("o".+) b',
   'SELECT count(*) FROM t GROUP BY a ORDER BY b DESC NULLS LAST LIMIT 2 OFFSET 1',
-])('%s is written back as it was', (text) => {
+])('deparseSelect returns the same text for %s', (text) => {
   expect(deparseSelect(parseSelect(text))).toBe(text);
 });

@@ -4,12 +4,12 @@ import { identifier, quotedText } from '../../sql.js';
 import { jsonQuery, jsonTable, xmlTable } from './deparse-functions.js';
 import { names, type Tree } from './tree.js';
 
-/** The library's name for what surrounds a node. */
+/** The library's type for the surroundings of a node. */
 type Context = never;
 
 /**
- * Adds what the library leaves out or does not quote. The library visits each node with the method of that name, so a
- * node of our own can stand for what Postgres's tree has no node for.
+ * Adds what the library omits or does not quote. The library visits each node with the method of the same name, so our
+ * own node types can represent syntax for which Postgres's tree has no node.
  */
 class Writer extends Deparser {
   override SelectStmt(node: never, context: Context): string {
@@ -42,20 +42,20 @@ class Writer extends Deparser {
   }
 
   override SortBy(node: never, context: Context): string {
-    const given = node as Tree;
-    if (!given.useOp) return super.SortBy(node, context);
-    const sval = `OPERATOR(${quotedOperator(given.useOp).join('.')})`;
-    return super.SortBy({ ...given, useOp: [{ String: { sval } }] } as never, context);
+    const tree = node as Tree;
+    if (!tree.useOp) return super.SortBy(node, context);
+    const sval = `OPERATOR(${quotedOperator(tree.useOp).join('.')})`;
+    return super.SortBy({ ...tree, useOp: [{ String: { sval } }] } as never, context);
   }
 
   override TypeName(node: never, context: Context): string {
-    const given = node as Tree;
-    const parts = names(given.names);
+    const tree = node as Tree;
+    const parts = names(tree.names);
     if (parts.length > 1 && parts[0] !== 'pg_catalog') {
-      const unqualified = super.TypeName({ ...given, names: [{ String: { sval: placeholder } }] } as never, context);
+      const unqualified = super.TypeName({ ...tree, names: [{ String: { sval: placeholder } }] } as never, context);
       return unqualified.replace(placeholder, () => identifier(...parts));
     }
-    // Without the schema, they would parse to other nodes: with another spelling, and with a length of one.
+    // Without the schema, these would parse to other nodes: `varbit` to another spelling, and `bit` to a length of one.
     const text = super.TypeName(node, context).replace('pg_catalog.varbit', 'bit varying');
     return text.replace('pg_catalog.bit', '"pg_catalog".bit');
   }
@@ -67,10 +67,10 @@ class Writer extends Deparser {
   }
 
   override A_Expr(node: never, context: Context): string {
-    const given = node as Tree;
-    const name = quotedOperator(given.name).map((sval) => ({ String: { sval } }));
-    const [lexpr, rexpr] = [given.lexpr, given.rexpr].map((arg) => arg && closed(arg as Tree));
-    return super.A_Expr({ ...given, name, lexpr, rexpr } as never, context);
+    const tree = node as Tree;
+    const name = quotedOperator(tree.name).map((sval) => ({ String: { sval } }));
+    const [lexpr, rexpr] = [tree.lexpr, tree.rexpr].map((arg) => arg && closed(arg as Tree));
+    return super.A_Expr({ ...tree, name, lexpr, rexpr } as never, context);
   }
 
   override A_Indirection(node: never, context: Context): string {
@@ -135,20 +135,20 @@ function completed(select: Tree): Tree {
   return {
     ...rest,
     ...(first && { groupClause: groupDistinct ? [{ DistinctGroups: { first } }, ...others] : [first, ...others] }),
-    // A locking clause comes after OFFSET, where WITH TIES must be; no view has a locking clause.
+    // The library writes the locking clause after OFFSET, where WITH TIES must be. No view has a locking clause.
     ...(limitOption === 'LIMIT_OPTION_WITH_TIES'
       ? { lockingClause: [{ WithTies: { count: limitCount } }] }
       : { limitOption, limitCount }),
   };
 }
 
-/** Quotes names that the library writes as they are. */
+/** Quotes names that the library writes unquoted. */
 function quoted(node: Tree, ...fields: readonly string[]): never {
   const found = fields.filter((field) => typeof node[field] === 'string');
   return { ...node, ...Object.fromEntries(found.map((field) => [field, identifier(node[field] as string)])) } as never;
 }
 
-/** The parts of an operator's name: its schema, if there is one, quoted, and the operator. */
+/** Returns the parts of an operator's name: its quoted schema, if there is one, and the operator. */
 function quotedOperator(name: unknown): string[] {
   return names(name).map((part, i, { length }) => (i < length - 1 ? identifier(part) : part));
 }
@@ -157,12 +157,12 @@ function parenthesized(arg: Tree): Tree {
   return { Parenthesized: { arg } };
 }
 
-/** Stands for the name of a type. */
+/** Replaces the name of a type until it can be written with its schema. */
 const placeholder = 'tidemark_type';
 
 const loose = ['A_Expr', 'BooleanTest', 'BoolExpr', 'CollateClause', 'JsonIsPredicate', 'NullTest'];
 
-/** Adds parentheses to what may bind less tightly than what is around it. */
+/** Adds parentheses to an expression that may bind less tightly than its surroundings. */
 function closed(arg: Tree): Tree {
   return loose.some((type) => type in arg) ? parenthesized(arg) : arg;
 }
@@ -171,7 +171,7 @@ function withClosed(node: Tree, field: string): never {
   return (node[field] ? { ...node, [field]: closed(node[field] as Tree) } : node) as never;
 }
 
-/** The text of a SelectStmt, as far as the library is right; see `deparseSelect`. */
+/** Returns the text of a SelectStmt. The library can be wrong, so `deparseSelect` verifies it. */
 export function write(select: Tree): string {
   return new Writer({ SelectStmt: select } as never, { pretty: false }).deparseQuery();
 }

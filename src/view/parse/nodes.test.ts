@@ -1,4 +1,4 @@
-/** Nodes that are made are those that the parser makes. */
+/** Our nodes are the same as the parser's. */
 import { beforeAll, expect, it } from 'vitest';
 import { ascending, bytes, call, cast, columnRef, integer, put } from './nodes.js';
 import { isSame, parserLoaded, parseSelect } from './syntax.js';
@@ -15,17 +15,17 @@ it.each<[text: string, make: () => Tree]>([
   ['x::o.kind', () => cast(columnRef('x'), 'o', 'kind')],
   ['o.f(1, x)', () => call(['o', 'f'], integer(1), columnRef('x'))],
   [`pg_catalog.textcat(x::text, '') collate pg_catalog."C"`, () => bytes(columnRef('x'))],
-])('%s', (text, make) => {
+])("the node of %s equals the parser's", (text, make) => {
   const [target] = parseSelect(`select ${text}`).targetList as { ResTarget: { val: Tree } }[];
   expect(isSame(make(), target!.ResTarget.val)).toBe(true);
 });
 
-it('an item of ORDER BY', () => {
+it("the node of an item of ORDER BY equals the parser's", () => {
   const [item] = parseSelect('select 1 order by x').sortClause as Tree[];
   expect(isSame(ascending(columnRef('x')), item!)).toBe(true);
 });
 
-it('one node in the place of another', () => {
+it('put replaces the contents of a node by those of another', () => {
   const holder = columnRef('x');
   put(holder, integer(1));
   expect(holder).toEqual(integer(1));

@@ -5,7 +5,7 @@ function strings(names: readonly string[]): Tree[] {
   return names.map((sval) => ({ String: { sval } }));
 }
 
-/** A reference such as `todo.title`; the name `*` becomes a star. */
+/** Returns a reference such as `todo.title`. The name `*` becomes a star. */
 export function columnRef(...names: readonly string[]): Tree {
   const fields = strings(names);
   return { ColumnRef: { fields: names.at(-1) === '*' ? fields.with(-1, { A_Star: {} }) : fields } };
@@ -19,14 +19,14 @@ export function call(name: readonly string[], ...args: readonly Tree[]): Tree {
   return { FuncCall: { funcname: strings(name), args, funcformat: 'COERCE_EXPLICIT_CALL' } };
 }
 
-/** The parser leaves out zeros. */
+/** Returns an integer constant. The parser omits zeros. */
 export function integer(ival: number): Tree {
   return { A_Const: { ival: ival === 0 ? {} : { ival } } };
 }
 
 /**
- * The bytes of a value's text, which differ whenever anything does. The expression is computed: if rows have one
- * column, and are to be sorted by several orders of it, Postgres sorts by the first alone.
+ * Returns the bytes of a value's text, which differ for any two values that do. The empty string makes it a computed
+ * expression, because Postgres sorts rows of one column by only the first of several orders of that column.
  */
 export function bytes(value: Tree): Tree {
   const arg = call(['pg_catalog', 'textcat'], cast(value, 'text'), { A_Const: { sval: { sval: '' } } });

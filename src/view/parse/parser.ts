@@ -1,5 +1,5 @@
 /**
- * Postgres's own parser, as WebAssembly. In the package, the build has put a module in the place of this one that contains
- * it: the library reads a file beside its own, which is not there when an application is bundled.
+ * Postgres's own parser, as WebAssembly. In the package, the build replaces this module by one that contains the
+ * WebAssembly, because the library reads it from a file that is missing when an application is bundled.
  */
 export { loadModule, parseSync } from 'libpg-query';

@@ -1,6 +1,6 @@
-/** Which table a name in a query means, by Postgres's rules. */
+/** Names in a query resolve to tables by Postgres's rules. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { scopesOf, sourceOf } from './scopes.js';
+import { fromItemOf, scopesOf } from './scopes.js';
 import { parserLoaded, parseSelect } from './syntax.js';
 import type { Tree } from './tree.js';
 
@@ -8,16 +8,18 @@ beforeAll(() => parserLoaded);
 
 const schemaOf = (range: Tree) => (range.schemaname as string | undefined) ?? 'public';
 
-/** Each reference of a query, with what its qualifier means: a table with its schema, or another source by its name. */
+/** Lists a query's references with what each qualifier means: a table with its schema, or another item's name. */
 function meanings(text: string): string[] {
   return scopesOf(parseSelect(text)).references.map((reference) => {
-    const found = sourceOf(reference, schemaOf);
-    const meant = found?.table ? `${schemaOf(found.table)}.${found.table.relname}` : (found?.name ?? 'nobody');
-    return `${reference.names.join('.')}: ${meant}${reference.isRow ? ', a row' : ''}`;
+    const fromItem = fromItemOf(reference, schemaOf);
+    const target = fromItem?.table
+      ? `${schemaOf(fromItem.table)}.${fromItem.table.relname}`
+      : (fromItem?.name ?? 'nobody');
+    return `${reference.names.join('.')}: ${target}${reference.isRow ? ', a row' : ''}`;
   });
 }
 
-describe('a name means', () => {
+describe('a name in a query', () => {
   it.each<[text: string, expected: readonly string[]]>([
     ['select t.x, x, t from t', ['t.x: public.t', 'x: nobody', 't: public.t']],
     ['select a.x, t.x from t a', ['a.x: public.t', 't.x: nobody']],
@@ -44,12 +46,12 @@ describe('a name means', () => {
     ['select (select t.x union select t.y from u) from t', ['t.x: public.t', 't.y: public.t']],
     ['with w as (select t.x from t) select w.x, t.x from w', ['t.x: public.t', 'w.x: w', 't.x: nobody']],
     ['select (with w as (select t.x) select w.x from w) from t', ['t.x: public.t', 'w.x: w']],
-  ])('%s', (text, expected) => {
+  ])('resolves by the rules of Postgres: %s', (text, expected) => {
     expect(meanings(text)).toEqual(expected);
   });
 });
 
-describe('the tables of', () => {
+describe('the tables of a query', () => {
   it.each<[text: string, tables: readonly string[]]>([
     ['select from a, b join c on true, (select from d) v', ['a', 'b', 'c', 'd']],
     ['select from a where exists (select from b) union select from c', ['a', 'b', 'c']],
@@ -64,14 +66,14 @@ describe('the tables of', () => {
     ['with a as (select 1) select from b where exists (select from a)', ['b']],
     ['with a as (select 1) select from b union select from a', ['b']],
     ['with a as (with c as (select 1) select from c) select from a, c', ['c']],
-  ])('%s', (text, tables) => {
+  ])('are found: %s', (text, tables) => {
     expect(scopesOf(parseSelect(text)).tables.map(({ relname }) => relname)).toEqual(tables);
   });
 });
 
-it('each SELECT reads what its own FROM says', () => {
+it('each SELECT has the items of its own FROM', () => {
   const { levels } = scopesOf(
     parseSelect('select from (a join b on true) j, c where exists (select from d join e using (x), f(1))'),
   );
-  expect(levels.map(({ sources }) => sources.map(({ name }) => name))).toEqual([['j', 'c'], ['d', 'e', 'f']]);
+  expect(levels.map(({ fromItems }) => fromItems.map(({ name }) => name))).toEqual([['j', 'c'], ['d', 'e', 'f']]);
 }); // biome-ignore format: rows

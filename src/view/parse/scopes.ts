@@ -1,33 +1,33 @@
 /**
- * Which names are visible where in a query, by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT
- * reads, and what each column reference can refer to.
+ * Resolves names by Postgres's rules (parse_clause.c and parse_relation.c): what each SELECT reads, and what each
+ * column reference can refer to.
  */
 import { isTree, names, type Tree } from './tree.js';
 
-/** One thing that a FROM clause reads, with the name that qualifies its columns. */
-export interface Source {
-  /** Undefined if there is none. A join without an alias is represented by what it joins. */
+/** An item that a FROM clause reads, with the name that qualifies its columns. */
+export interface FromItem {
+  /** Undefined if there is none. A join without an alias is represented by the items that it joins. */
   readonly name: string | undefined;
   /** The RangeVar of a table; undefined for anything else. */
   readonly table: Tree | undefined;
 }
 
-/** What can be named at a place, from the inside out. */
+/** The names that are visible at a position in the query, innermost scope first. */
 export interface Scope {
-  readonly sources: readonly Source[];
+  readonly fromItems: readonly FromItem[];
   /** The names of WITH queries. */
   readonly queries: ReadonlySet<string>;
   readonly outer: Scope | undefined;
 }
 
-/** A column reference, or a name that could be one, and what can be named there. */
+/** A column reference, or a name that could be one, with the names visible there. */
 export interface Reference {
-  /** The object `{ ColumnRef: … }`, whose node can be replaced. */
+  /** The object `{ ColumnRef: … }`, in which the node can be replaced. */
   readonly holder: Tree;
   readonly node: Tree;
-  /** `*` stands for a star. */
+  /** A star is `*`. */
   readonly names: readonly string[];
-  /** Whether a field of it is selected, as in `(todo).title`. */
+  /** True if the query selects a field of it, as in `(todo).title`. */
   readonly isRow: boolean;
   readonly scope: Scope;
 }
@@ -35,11 +35,11 @@ export interface Reference {
 /** One SELECT, at any depth. */
 export interface Level {
   readonly select: Tree;
-  /** What its FROM clause reads, without what a join hides behind its alias. */
-  readonly sources: readonly Source[];
+  /** The items of its FROM clause, without those that a join hides behind its alias. */
+  readonly fromItems: readonly FromItem[];
 }
 
-/** What a query names, and where. */
+/** The tables, references and SELECTs of a query. */
 export interface Scopes {
   /** The RangeVars that read tables, in the order of the text. The name of a WITH query in scope is not a table. */
   readonly tables: readonly Tree[];
@@ -53,11 +53,11 @@ export function scopesOf(select: Tree): Scopes {
   return walk;
 }
 
-/** The source that a reference's qualifier refers to, or that a bare name refers to as a whole row. */
-export function sourceOf({ names, scope }: Reference, schemaOf: (table: Tree) => string): Source | undefined {
+/** Returns the FROM item that a reference's qualifier refers to, or that a bare name refers to as a whole row. */
+export function fromItemOf({ names, scope }: Reference, schemaOf: (table: Tree) => string): FromItem | undefined {
   const [qualifier, schema] = names.length === 1 ? names : names.slice(0, -1).reverse();
   for (let here: Scope | undefined = scope; here; here = here.outer) {
-    const found = here.sources.find(
+    const found = here.fromItems.find(
       ({ name, table }) =>
         name === qualifier && (schema === undefined || (table && !table.alias && schemaOf(table) === schema)),
     );
@@ -76,53 +76,53 @@ class Walk implements Scopes {
 
   select(select: Tree, outer: Scope | undefined): void {
     const queries = select.withClause ? this.#with(select.withClause as Tree, outer) : (outer?.queries ?? nothing);
-    const around: Scope = { sources: [], queries, outer };
-    const sources: Source[] = [];
-    for (const item of (select.fromClause ?? []) as Tree[]) sources.push(...this.#from(item, around, sources));
-    this.levels.push({ select, sources });
-    const scope: Scope = { sources, queries, outer };
+    const around: Scope = { fromItems: [], queries, outer };
+    const fromItems: FromItem[] = [];
+    for (const item of (select.fromClause ?? []) as Tree[]) fromItems.push(...this.#from(item, around, fromItems));
+    this.levels.push({ select, fromItems });
+    const scope: Scope = { fromItems, queries, outer };
     for (const [field, value] of Object.entries(select)) {
       if (field === 'larg' || field === 'rarg') this.select(value as Tree, around);
       else if (field !== 'withClause' && field !== 'fromClause') this.#walk(value, scope);
     }
   }
 
-  /** Each WITH query sees those before it; in WITH RECURSIVE, all of them. */
+  /** Each WITH query sees those before it. In WITH RECURSIVE, it sees all of them. */
   #with(clause: Tree, outer: Scope | undefined): ReadonlySet<string> {
     const ctes = (clause.ctes as { CommonTableExpr: Tree }[]).map((cte) => cte.CommonTableExpr);
     const queries = new Set(outer?.queries);
     if (clause.recursive) for (const cte of ctes) queries.add(cte.ctename as string);
     for (const cte of ctes) {
-      this.#walk(cte, { sources: [], queries: new Set(queries), outer });
+      this.#walk(cte, { fromItems: [], queries: new Set(queries), outer });
       queries.add(cte.ctename as string);
     }
     return queries;
   }
 
-  /** @param left the sources before the item, which LATERAL may refer to */
-  #from(item: Tree, around: Scope, left: readonly Source[]): Source[] {
+  /** @param left the FROM items before this one, which LATERAL may refer to */
+  #from(item: Tree, around: Scope, left: readonly FromItem[]): FromItem[] {
     const [type, node] = Object.entries(item)[0] as [string, Tree];
     const alias = (node.alias as Tree | undefined)?.aliasname as string | undefined;
     if (type === 'RangeVar') return [this.#range(node, alias, around)];
     if (type === 'JoinExpr') return this.#join(node, alias, around, left);
-    // Everything but a plain subquery is implicitly LATERAL.
+    // Everything except a plain subquery is implicitly LATERAL.
     const isLateral = type !== 'RangeSubselect' || node.lateral === true;
-    this.#walk(node, isLateral ? { ...around, sources: [...left] } : around);
+    this.#walk(node, isLateral ? { ...around, fromItems: [...left] } : around);
     return [{ name: alias ?? functionName(node), table: undefined }];
   }
 
-  #range(range: Tree, alias: string | undefined, { queries }: Scope): Source {
+  #range(range: Tree, alias: string | undefined, { queries }: Scope): FromItem {
     const name = alias ?? (range.relname as string);
     if (range.schemaname === undefined && queries.has(range.relname as string)) return { name, table: undefined };
     this.tables.push(range);
     return { name, table: range };
   }
 
-  #join(join: Tree, alias: string | undefined, around: Scope, left: readonly Source[]): Source[] {
+  #join(join: Tree, alias: string | undefined, around: Scope, left: readonly FromItem[]): FromItem[] {
     const larg = this.#from(join.larg as Tree, around, left);
     const rarg = this.#from(join.rarg as Tree, around, [...left, ...larg]);
     const both = [...larg, ...rarg];
-    this.#walk(join.quals, { ...around, sources: both });
+    this.#walk(join.quals, { ...around, fromItems: both });
     if (alias !== undefined) return [{ name: alias, table: undefined }];
     const merged = (join.join_using_alias as Tree | undefined)?.aliasname as string | undefined;
     return merged === undefined ? both : [...both, { name: merged, table: undefined }];

@@ -6,14 +6,14 @@ import { type Tree, visits } from './tree.js';
 
 beforeAll(() => parserLoaded);
 
-describe('a statement', () => {
+describe('parseStatement', () => {
   it.each([
     ['select 1', 'select 1'],
     ["select 'é€;' ; ", "select 'é€;' "],
     ['  select 1;-- the end', '  select 1'],
     ['/* ü */ values (1)\n;\n', '/* ü */ values (1)\n'],
-  ])('%j is read as %j', (given, text) => {
-    expect(parseStatement(given)).toEqual({ text, select: parseSelect(text) });
+  ])('reads %j as %j', (input, text) => {
+    expect(parseStatement(input)).toEqual({ text, select: parseSelect(text) });
   });
 
   it.each([
@@ -24,8 +24,8 @@ describe('a statement', () => {
     ['delete from t', 'the query must be a SELECT'],
     ['create view v as select 1', 'the query must be a SELECT'],
     ['select from where', 'the query does not parse: syntax error at or near "where"'],
-  ])('%j is refused: %s', (given, message) => {
-    expect(() => parseStatement(given)).toThrow(new SetupError(message));
+  ])('rejects %j: %s', (input, message) => {
+    expect(() => parseStatement(input)).toThrow(new SetupError(message));
   });
 });
 
@@ -37,7 +37,7 @@ function refusalOf(select: Tree): string {
   }
 }
 
-describe('what is written back is the same query', () => {
+describe('deparseSelect', () => {
   it.each([
     'select x from t order by x fetch first 3 rows with ties',
     'select x from t order by x offset 2 fetch first (1 + $1) rows with ties',
@@ -49,7 +49,7 @@ describe('what is written back is the same query', () => {
     'select x from t union (select y from u order by y limit 1) except all select 1',
     "select 'it''s', e'\\n', $$ $1 $$, b'01', x'ff', 1e3, -1, null, true",
     'select count(*) filter (where x > 1), row_number() over w from t window w as (partition by a order by b)',
-  ])('%s', (text) => {
+  ])('preserves the query: %s', (text) => {
     const select = parseSelect(text);
     expect(isSame(parseSelect(deparseSelect(select)), select)).toBe(true);
   });
@@ -61,9 +61,9 @@ describe('what is written back is the same query', () => {
       { RangeVar: { relname: 't', alias: { aliasname: 'x', colnames: [{ String: { sval: '' } }] } } },
       'after rewriting, the query does not parse: syntax error at',
     ],
-  ])('or it is refused with the name of what cannot be written: %j', (item, reason) => {
+  ])('rejects syntax that cannot be written, and names it: %j', (item, reason) => {
     const select = { ...parseSelect('select 1'), fromClause: [item] };
-    expect(refusalOf(select)).toContain(`it uses a form that Tidemark cannot rewrite faithfully (${reason}`);
+    expect(refusalOf(select)).toContain(`it uses syntax that Tidemark cannot rewrite faithfully (${reason}`);
   });
 
   it.each<[text: string, odd: (type: string, node: Tree) => Tree | false, innermost: string]>([
@@ -71,7 +71,7 @@ describe('what is written back is the same query', () => {
     ['select f(a) + g(b)', (type, node) => type === 'FuncCall' && node, 'A_Expr'],
     ['select f(a), g(b)', (type, node) => type === 'FuncCall' && node, 'SelectStmt'],
     ['select a::x', (type, node) => type === 'TypeCast' && (node.typeName as Tree), 'TypeCast'],
-  ])('or it is refused with the innermost of what cannot be written: %s', (text, oddIn, innermost) => {
+  ])('names the innermost node that cannot be written: %s', (text, oddIn, innermost) => {
     for (const odd of ['a field that is not written', { Odd: 1 }]) {
       const select = parseSelect(text);
       for (const { type, node } of visits(select)) Object.assign(oddIn(type, node) || {}, { odd });
@@ -79,7 +79,7 @@ describe('what is written back is the same query', () => {
     }
   });
 
-  it('or it is refused with what is in a subquery and cannot be written', () => {
+  it('names a node in a subquery that cannot be written', () => {
     const select = parseSelect('select 1 from (select 2) v');
     for (const { type, node } of visits(select)) if (type === 'SelectStmt') node.fromClause = [{ JsonSomething: {} }];
     expect(refusalOf(select)).toContain('(it contains a JsonSomething)');
@@ -92,12 +92,12 @@ describe('what is written back is the same query', () => {
     ['select a', 'select b', false],
     ['select 1, 2', 'select 2, 1', false],
     ['select a as x', 'select a', false],
-  ])('%s and %s: %s', (one, other, expected) => {
+  ])('is verified by comparison, which finds %s the same as %s: %s', (one, other, expected) => {
     expect(isSame(parseSelect(one), parseSelect(other))).toBe(expected);
   });
 });
 
-describe('no view has', () => {
+describe('inspect', () => {
   it.each([
     ['select current_date', 'which changes without a write'],
     ['select id from t where at < localtimestamp', 'which changes without a write'],
@@ -110,22 +110,22 @@ describe('no view has', () => {
     ['select id from only t', 'it reads ONLY t. Remove ONLY'],
     ['select id from u where exists (select from only t)', 'it reads ONLY t. Remove ONLY'],
     ['with tidemark_x as (select 1) select 1', 'it uses the name tidemark_x, which'],
-    ['select 1 from t tidemark_l', 'it uses the name tidemark_l, which'],
+    ['select 1 from t tidemark_parameters', 'it uses the name tidemark_parameters, which'],
     ['select 1 from t tidemark_key', 'it uses the name tidemark_key, which'],
     ['select 1 from tidemark_p1', 'it uses the name tidemark_p1, which'],
     ['select 1 from (select 1) tidemark_d12', 'it uses the name tidemark_d12, which'],
     ['select 1 from t join u on true as tidemark_t1', 'syntax error'],
     ['select 1 from (t join u on true) tidemark_t1', 'it uses the name tidemark_t1, which'],
-  ])('%s', (text, message) => {
+  ])('rejects %s', (text, message) => {
     expect(() => inspect(parseSelect(text))).toThrow(message);
   });
 
   it.each([
-    'with w as (select 1 as tidemark_l) select tidemark_l from w',
+    'with w as (select 1 as tidemark_parameters) select tidemark_parameters from w',
     'select 1 from tidemark_key as k',
-    'select 1 from t tidemark_left, u tidemark_d, v my_tidemark_l, w tidemark_t1x',
+    'select 1 from t tidemark_left, u tidemark_d, v my_tidemark_parameters, w tidemark_t1x',
     'with my_tidemark_x as (select 1) select 1',
-  ])('but it may have what looks like it: %s', (text) => {
+  ])('accepts what only looks similar: %s', (text) => {
     inspect(parseSelect(text));
   });
 });

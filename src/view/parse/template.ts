@@ -1,4 +1,4 @@
-/** SQL text with places for its parameters' values. */
+/** SQL text with placeholders for its parameters' values. */
 import { parseStatement } from './syntax.js';
 import { visits } from './tree.js';
 
@@ -8,9 +8,9 @@ export interface Template {
   readonly params: readonly number[];
 }
 
-/** Cuts a SELECT at its parameters. The parser finds them, so quotes and comments cannot mislead. */
-export function toTemplate(given: string): Template {
-  const { select, text } = parseStatement(given);
+/** Cuts a SELECT at its parameters. The parser finds them, so those in quotes and comments do not count. */
+export function toTemplate(input: string): Template {
+  const { select, text } = parseStatement(input);
   const bytes = Buffer.from(text);
   const refs = [...visits(select)]
     .filter((visit) => visit.type === 'ParamRef')
@@ -27,8 +27,7 @@ export function toTemplate(given: string): Template {
 }
 
 /**
- * Puts expressions, one per parameter number from 1, into a template. Each is a token of its own, whatever is next to
- * it.
+ * Fills a template with expressions, one per parameter number from 1. Each is its own token, whatever is next to it.
  */
 export function render(template: Template, values: readonly string[]): string {
   return template.text.reduce((out, piece, i) => `${out} (${values[template.params[i - 1]! - 1]!})${piece}`);

@@ -1,4 +1,4 @@
-/** The walks over a parse tree. */
+/** Walking a parse tree. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parserLoaded, parseSelect } from './syntax.js';
 import { names, visits, visitsHere } from './tree.js';
@@ -14,7 +14,7 @@ it.each<[text: string, types: string]>([
     'select 1 union select (select $1)',
     'SelectStmt ResTarget A_Const SelectStmt ResTarget SubLink SelectStmt ResTarget ParamRef',
   ],
-])('a walk through %s meets each node, outermost first and in the order of the text', (text, types) => {
+])('a walk through %s visits each node, outermost first and in the order of the text', (text, types) => {
   expect([...visits(parseSelect(text))].map(({ type }) => type).join(' ')).toBe(types);
 });
 
@@ -24,18 +24,18 @@ it('a walk yields the nodes themselves', () => {
   expect([...visits(select)].map(({ node }) => node.sval).at(-1)).toBe('y');
 });
 
-it.each([null, undefined, 'text', 1])('a walk through %j meets nothing', (value) => {
+it.each([null, undefined, 'text', 1])('a walk through %j visits nothing', (value) => {
   expect([...visits(value)]).toEqual([]);
 });
 
-describe('a walk through a SELECT alone', () => {
+describe('a walk through a single SELECT', () => {
   it.each<[text: string, types: string]>([
     ['select f((select $1)), $2', 'ResTarget FuncCall String SubLink SelectStmt ResTarget ParamRef'],
     ['select 1 union select 2', 'SelectStmt SelectStmt'],
     ['select from (select 1) v where $1', 'RangeSubselect SelectStmt ParamRef'],
-  ])('%s leaves out what is in its subqueries', (text, types) => {
-    const met = [...visitsHere(parseSelect(text))].map(({ type }) => type);
-    expect(met.filter((type) => type !== 'Alias').join(' ')).toBe(types);
+  ])('omits the contents of subqueries: %s', (text, types) => {
+    const visited = [...visitsHere(parseSelect(text))].map(({ type }) => type);
+    expect(visited.filter((type) => type !== 'Alias').join(' ')).toBe(types);
   });
 });
 

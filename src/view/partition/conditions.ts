@@ -1,6 +1,6 @@
 /**
- * Which conditions a companion query keeps. It leaves others out, and so meets rows that the view's query does not show to
- * every condition. So a condition that is kept must never fail. Pure.
+ * Decides which conditions a companion query keeps. Because it drops the others, it evaluates each condition also for
+ * rows that the view's query filters out first. So a kept condition must never fail. Pure.
  */
 import { columnRef, put } from '../parse/nodes.js';
 import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
@@ -29,7 +29,7 @@ function isOperand(value: unknown): boolean {
   return type === 'ColumnRef' || isConstant(value);
 }
 
-/** True if an expression has one value for all rows. If it fails, it does so in the view's query too. */
+/** True if an expression has one value for all rows. If its evaluation fails, it also fails in the view's query. */
 export function isConstant(value: unknown): boolean {
   const [type, node] = Object.entries(value as Tree)[0] as [string, Tree];
   if (type === 'TypeCast') return isConstant(node.arg);
@@ -37,8 +37,8 @@ export function isConstant(value: unknown): boolean {
 }
 
 /**
- * A condition over the columns of a join; undefined if it refers to anything else, or could fail.
- * @param columnOf what a column reference stands for
+ * Returns a condition over the columns of a join; undefined if it refers to anything else, or could fail.
+ * @param columnOf resolves a column reference
  */
 export function translated(condition: Tree, columnOf: (node: Tree) => Column | undefined): Tree | undefined {
   if (!cannotFail(condition)) return undefined;
@@ -51,7 +51,7 @@ export function translated(condition: Tree, columnOf: (node: Tree) => Column | u
   return copy.condition;
 }
 
-/** A value to compare with, over the columns of a join; undefined if it is neither a column of them nor a constant. */
+/** Returns an operand over the columns of a join; undefined if it is neither one of these nor a constant. */
 export function translatedOperand(value: Tree, columnOf: (node: Tree) => Column | undefined): Tree | undefined {
   if (isConstant(value)) return value;
   const column = value.ColumnRef ? columnOf(value.ColumnRef as Tree) : undefined;
@@ -62,21 +62,21 @@ export function refTo({ alias, name }: Column): Tree {
   return columnRef(alias, name);
 }
 
-/** `{ ColumnRef: … }` for each, without those of subqueries. */
+/** Returns the objects `{ ColumnRef: … }` in a value, without those in subqueries. */
 function referencesIn(value: unknown): Tree[] {
-  const found: Tree[] = [];
+  const references: Tree[] = [];
   const walk = (at: unknown): void => {
     if (!isTree(at)) return;
     for (const [key, child] of Object.entries(at)) {
-      if (key === 'ColumnRef') found.push(at);
+      if (key === 'ColumnRef') references.push(at);
       else if (key !== 'SelectStmt') walk(child);
     }
   };
   walk(value);
-  return found;
+  return references;
 }
 
-/** The name of an operator. */
+/** The name of the operator =. */
 export const equals: readonly Tree[] = [{ String: { sval: '=' } }];
 
 export function comparison(left: Tree, operator: unknown, right: Tree): Tree {
@@ -87,7 +87,7 @@ export function isNull(arg: Tree): Tree {
   return { NullTest: { arg, nulltesttype: 'IS_NULL' } };
 }
 
-/** True if more rows of the subqueries in a condition can only make it hold. */
+/** True if more rows in a condition's subqueries can only make it true. */
 export function isMonotone(condition: Tree): boolean {
   const { SubLink: link, BoolExpr: bool } = condition as { SubLink?: Tree; BoolExpr?: Tree };
   if (bool && bool.boolop !== 'NOT_EXPR') return (bool.args as Tree[]).every(isMonotone);

@@ -1,56 +1,60 @@
-/** Divides a view's query into partitions, with the help of a database that says what the query means. */
+/** Divides a view's query into partitions. A database analyzes the query, and checks the queries derived from it. */
 import type { Database } from '../../db/database.js';
 import { codeOf } from '../../db/sqlstate.js';
 import { understand } from '../analysis/meaning.js';
 import { tablesIn } from '../compile/rewrite.js';
+import type { TableOf } from '../determinism/qualify.js';
 import { deparseSelect, parseSelect } from '../parse/syntax.js';
 import { render, toTemplate } from '../parse/template.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import type { TableOf } from '../settle/qualify.js';
-import { type Divided, type Partition, partitionOf } from './partition.js';
+import { type Partition, type PartitionInput, partitionOf } from './partition.js';
 import { restrict } from './restrict.js';
 
-/** What is to be divided, and the SQL names of the types of its parameters. */
-interface Dividend extends Divided {
+/** The query to divide, and the SQL names of its parameters' types. */
+interface DivideInput extends PartitionInput {
   readonly parameterTypes: readonly string[];
 }
 
 /**
- * @param select without WITH queries
+ * @param input a query without WITH
  * @returns undefined if nothing is known about what changes affect
  */
-export async function divide(db: Database, dividend: Dividend, tableOf: TableOf): Promise<Partition | undefined> {
-  // What Postgres says of it is found by places in the text.
-  const text = deparseSelect(dividend.select);
+export async function divide(db: Database, input: DivideInput, tableOf: TableOf): Promise<Partition | undefined> {
+  // Postgres refers to nodes by their locations in this text.
+  const text = deparseSelect(input.select);
   const select = parseSelect(text);
-  const meaning = understand(select, await db.describe(text, dividend.parameterTypes));
+  const meaning = understand(select, await db.describe(text, input.parameterTypes));
   const occurrences = new Map(tablesIn(select).map((range, i) => [range, i]));
-  const partition = partitionOf({ ...dividend, select }, { meaning, occurrences, tableOf });
-  return partition && (await isUnderstood(db, dividend, partition)) ? partition : undefined;
+  const partition = partitionOf({ ...input, select }, { meaning, occurrences, tableOf });
+  return partition && (await isUnderstood(db, input, partition)) ? partition : undefined;
 }
 
-/** True if Postgres understands the queries that were made. It does not where a join hides the name of a table, say. */
+/** Checks that Postgres accepts the derived queries. For example, it does not if a join hides the name of a table. */
 async function isUnderstood(
   db: Database,
-  { select, parameterTypes }: Dividend,
-  { queries, places }: Partition,
+  { select, parameterTypes }: DivideInput,
+  { queries, restrictionPoints }: Partition,
 ): Promise<boolean> {
   const values = parameterTypes.map((type) => `null::${type}`);
   const written = (tree: Tree) => render(toTemplate(deparseSelect(tree)), values);
-  const telling = queries.filter(({ tellsPartition }) => tellsPartition).map((query) => written(query.select));
-  const others = queries.filter(({ tellsPartition }) => !tellsPartition).map((query) => written(query.select));
+  const partitionQueries = queries
+    .filter(({ identifiesPartition }) => identifiesPartition)
+    .map((query) => written(query.select));
+  const otherQueries = queries
+    .filter(({ identifiesPartition }) => !identifiesPartition)
+    .map((query) => written(query.select));
   const restricted = cloneTree(select);
-  restrict(restricted, places, 'one');
-  const exists = others.map((query) => `exists (${query})`);
+  restrict(restricted, restrictionPoints, 'one');
+  const exists = otherQueries.map((query) => `exists (${query})`);
   const from =
-    telling.length === 0
+    partitionQueries.length === 0
       ? ''
-      : `from (${telling.join(' union all ')}) tidemark_c cross join lateral (${written(restricted)}) r`;
+      : `from (${partitionQueries.join(' union all ')}) tidemark_c cross join lateral (${written(restricted)}) r`;
   try {
     await db.describe(`select ${from} where ${['true', ...exists].join(' or ')}`);
     return true;
   } catch (error) {
-    // Syntax errors, unknown or ambiguous names, and types that do not fit.
+    // Syntax errors, unknown or ambiguous names, and mismatched types.
     if (codeOf(error)?.startsWith('42')) return false;
     throw error;
   }

@@ -1,14 +1,14 @@
 /**
- * Queries for the first rows of others, by ORDER BY with LIMIT. Which rows came first in an earlier state follows from
- * the rows that come first now and the rows of the partitions that changes affect: the others are the same in both states.
- * Pure: tree in, tree out.
+ * Finds the first rows of a query with ORDER BY and LIMIT in an earlier state. They follow from the current first rows
+ * and the rows of the affected partitions, because all other rows are the same in both states. Pure: tree in, tree out.
  */
+
+import { isDistinctOn, isLimited } from '../determinism/order.js';
 import { columnRef } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import { isDistinctOn, isLimited } from '../settle/order.js';
 
 /**
- * True if a query is for a bounded number of first rows, in an order that can be written over its result.
+ * True if a query returns a bounded number of first rows, in an order that can be written over its result.
  * @param columns the names of the result's columns
  */
 export function isForFirstRows(select: Tree, columns: readonly string[]): boolean {
@@ -19,9 +19,9 @@ export function isForFirstRows(select: Tree, columns: readonly string[]): boolea
 }
 
 /**
- * The query for the first rows as of an earlier state.
- * @param now the query over the tables as they are, restricted to partitions that changes do not affect
- * @param before the query over the tables as of that state, restricted to partitions that changes affect
+ * Returns the query for the first rows in an earlier state.
+ * @param now the query over the current state of the tables, restricted to partitions that changes do not affect
+ * @param before the query over the earlier state of the tables, restricted to partitions that changes affect
  * @param columns the names of the result's columns
  */
 export function firstRowsBefore(now: Tree, before: Tree, columns: readonly string[]): Tree {
@@ -57,25 +57,25 @@ function sortsOf({ sortClause }: Tree): SortBy[] {
   return ((sortClause ?? []) as { SortBy: SortBy }[]).map(({ SortBy }) => SortBy);
 }
 
-/** What a query sorts by that is no column of its result. */
+/** Returns the ORDER BY expressions that are not columns of the result. */
 function expressionsOf(select: Tree, columns: readonly string[]): Tree[] {
   return sortsOf(select)
     .map(({ node }) => node)
     .filter((node) => !isOfResult(node, columns));
 }
 
-/** A name in ORDER BY is that of a column of the result, if there is one; a number is the place of one. */
+/** A name in ORDER BY refers to a column of the result if one has that name. A number is a column's position. */
 function isOfResult(node: Tree, columns: readonly string[]): boolean {
   const [name, ...others] = ((node.ColumnRef as Tree | undefined)?.fields ?? []) as { String?: { sval: string } }[];
   const isName = others.length === 0 && name?.String !== undefined && columns.includes(name.String.sval);
   return node.A_Const !== undefined || isName;
 }
 
-function nameOf(place: number): string {
-  return `tidemark_o${place + 1}`;
+function nameOf(index: number): string {
+  return `tidemark_o${index + 1}`;
 }
 
-/** A query whose result also has what it sorts by. */
+/** Adds the ORDER BY expressions to a query's result. */
 function withExpressions(select: Tree, columns: readonly string[]): Tree {
   const added = expressionsOf(select, columns).map((val, i) => ({
     ResTarget: { name: nameOf(i), val: cloneTree(val) },
@@ -83,16 +83,16 @@ function withExpressions(select: Tree, columns: readonly string[]): Tree {
   return added.length === 0 ? select : { ...select, targetList: [...(select.targetList as Tree[]), ...added] };
 }
 
-/** The ORDER BY of a query, over the result of `withExpressions`. */
+/** Returns the ORDER BY of a query, over the result of `withExpressions`. */
 function orderOver(select: Tree, columns: readonly string[]): Tree[] {
   const expressions = expressionsOf(select, columns);
   return sortsOf(select).map((sort) => {
-    const place = expressions.indexOf(sort.node);
-    return { SortBy: place < 0 ? sort : { ...sort, node: columnRef(nameOf(place)) } };
+    const index = expressions.indexOf(sort.node);
+    return { SortBy: index < 0 ? sort : { ...sort, node: columnRef(nameOf(index)) } };
   });
 }
 
-/** A query for all rows. Its order stays where it decides which rows DISTINCT ON chooses. */
+/** Returns a query without its LIMIT. The order stays if it decides which rows DISTINCT ON keeps. */
 function unlimited(select: Tree): Tree {
   const all = without(select, 'limitCount', 'limitOffset', ...(isDistinctOn(select) ? [] : ['sortClause']));
   return { ...all, limitOption: 'LIMIT_OPTION_DEFAULT' };

@@ -1,9 +1,9 @@
 /**
- * Flattens a query into joins of its tables. If a row of the result differs between two states of the tables, one of the
- * joins has a combination of rows in one state that it lacks in the other: either one that the row of the result consists
- * of, or one that it depends on, as on the rows that a subquery counts. Pure.
+ * Flattens a query into joins of its tables. If a row of the result differs between two states of the tables, one of
+ * the joins has a combination of rows in only one of them. The result's row consists of this combination, or depends on
+ * it, as on the rows that a subquery counts. Pure.
  *
- * What cannot be told from the columns of tables is left out, so a join may have combinations that make no difference.
+ * Conditions that columns of tables cannot express are left out, so a join may also have irrelevant combinations.
  */
 import type { Operation } from '../analysis/meaning.js';
 import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
@@ -23,20 +23,20 @@ import {
 import { comparisonsOf, noTest, type Test, testsOf } from './membership.js';
 import { isNeverEmpty, outputsOf } from './outputs.js';
 import { comparedEntries, requiredEntries } from './required.js';
-import { columnOf, columnOfTarget, entriesIn, type Level, leavesOutRows, type Reading } from './resolve.js';
+import { columnOf, columnOfTarget, entriesIn, type Level, leavesOutRows, type QueryContext } from './resolve.js';
 import { armsOf, keepsType } from './set-operations.js';
 import { type Subquery, subqueriesIn, subqueriesOf } from './subqueries.js';
 
 class NotFlat extends Error {}
 
-/** How many joins a query may have, and how many alternatives of an OR become joins of their own. */
+/** The maximum number of joins for a query, and of an OR's alternatives that become joins of their own. */
 const maxJoins = 64;
 const maxAlternatives = 4;
 
-/** @returns undefined if the query is of a kind that is not flattened, or has too many joins */
-export function flatten(select: Tree, reading: Reading): Flat | undefined {
+/** @returns undefined if the query cannot be flattened, or would have too many joins */
+export function flatten(select: Tree, context: QueryContext): Flat | undefined {
   try {
-    return new Flattening(reading).select(select, []);
+    return new Flattening(context).select(select, []);
   } catch (error) {
     if (error instanceof NotFlat) return undefined;
     throw error;
@@ -47,32 +47,32 @@ export function flatten(select: Tree, reading: Reading): Flat | undefined {
 interface Block {
   readonly query: QueryNode;
   readonly outer: readonly Level[];
-  /** The entries of its range table of which the conditions need a row. */
+  /** The entries of its range table in which the conditions require a row. */
   readonly required: ReadonlySet<number>;
 }
 
 class Flattening {
-  readonly #reading: Reading;
+  readonly #context: QueryContext;
 
-  constructor(reading: Reading) {
-    this.#reading = reading;
+  constructor(context: QueryContext) {
+    this.#context = context;
   }
 
   select(select: Tree, outer: readonly Level[]): Flat {
-    const { meaning } = this.#reading;
+    const { meaning } = this.#context;
     if (select.withClause) throw new NotFlat();
     const operation = meaning.operationOf(select);
     if (operation) return this.#operation(select, operation, outer);
     const query = meaning.queryOf(select)!;
     const block = { query, outer, required: requiredEntries(select, query, meaning) };
-    const { fromClause = [], whereClause, ...others } = select;
+    const { fromClause = [], whereClause, ...otherClauses } = select;
     const nodes = isNode(query.fields.jointree) ? nodeList(query.fields.jointree, 'fromlist') : [];
     let joins: Join[] = [emptyJoin];
     (fromClause as Tree[]).forEach((item, i) => {
       joins = this.#from(item, nodes[i]!, joins, block);
     });
     joins = this.#where(whereClause, joins, block);
-    const { ofRows, ofGroup } = subqueriesOf(others, query, meaning);
+    const { ofRows, ofGroup } = subqueriesOf(otherClauses, query, meaning);
     joins = [
       ...joins.flatMap((join) => [join, ...this.#dependencies(ofRows, join, block)]),
       ...this.#dependencies(ofGroup, emptyJoin, block),
@@ -80,22 +80,22 @@ class Flattening {
     return {
       joins: joins.map((join) => ({
         ...join,
-        outputs: leavesOutRows(select, this.#reading) ? [] : outputsOf(query, join),
+        outputs: leavesOutRows(select, this.#context) ? [] : outputsOf(query, join),
       })),
       isNeverEmpty: isNeverEmpty(query),
     };
   }
 
   #operation(select: Tree, operation: Operation, outer: readonly Level[]): Flat {
-    const query = this.#reading.meaning.queryOf(select)!;
+    const query = this.#context.meaning.queryOf(select)!;
     const level = { query, columns: new Map() };
-    const flats = armsOf(select, this.#reading.meaning).map((arm) => {
+    const flats = armsOf(select, this.#context.meaning).map((arm) => {
       const flat = this.select(arm, [level, ...outer]);
-      const isKept = (i: number) =>
-        !leavesOutRows(select, this.#reading) && keepsType(arm, operation, i, this.#reading.meaning);
+      const keepsColumn = (i: number) =>
+        !leavesOutRows(select, this.#context) && keepsType(arm, operation, i, this.#context.meaning);
       const joins = flat.joins.map((join) => ({
         ...join,
-        outputs: join.outputs.map((column, i) => (isKept(i) ? column : undefined)),
+        outputs: join.outputs.map((column, i) => (keepsColumn(i) ? column : undefined)),
       }));
       return { ...flat, joins };
     });
@@ -110,13 +110,14 @@ class Flattening {
     if (range) return joins.flatMap((one) => product(one, this.#table(range, node, block.query)));
     if (sub) return bounded(joins.flatMap((one) => this.#derived(selectIn(sub.subquery), node, one, block)));
     if (join) return this.#join(join, node, joins, block);
-    if (RangeFunction)
+    if (RangeFunction) {
       return joins.flatMap((one) => [one, ...this.#dependencies(subqueriesIn(RangeFunction), one, block)]);
+    }
     throw new NotFlat();
   }
 
   #table(range: Tree, node: QueryNode, query: QueryNode): Join {
-    const { occurrences, tableOf } = this.#reading;
+    const { occurrences, tableOf } = this.#context;
     const occurrence = occurrences.get(range);
     if (occurrence === undefined) throw new NotFlat();
     const { primaryKey } = tableOf(range);
@@ -161,20 +162,25 @@ class Flattening {
     return this.#on(join, node, both, block);
   }
 
-  /** The rows of the kept side, and apart from them what they depend on: those of the other side that match. */
+  /** Returns the rows of the preserved side, and separate joins for what these depend on: matches on the other side. */
   #outerJoin(
-    kept: readonly [Tree, QueryNode],
+    preservedSide: readonly [Tree, QueryNode],
     other: readonly [Tree, QueryNode],
     [join, node]: readonly [Tree, QueryNode],
     joins: Join[],
     block: Block,
   ): Join[] {
-    const all = this.#from(...kept, joins, block);
+    const all = this.#from(...preservedSide, joins, block);
     const dependencies = this.#basesOf(join, other[1], all, block).flatMap((base) => {
-      const known = new Map([...base.columns, ...base.nullable]);
-      const matching = this.#on(join, node, this.#from(...other, [{ ...emptyJoin, columns: known }], block), block);
+      const knownColumns = new Map([...base.columns, ...base.nullable]);
+      const matching = this.#on(
+        join,
+        node,
+        this.#from(...other, [{ ...emptyJoin, columns: knownColumns }], block),
+        block,
+      );
       return matching.map((match) => {
-        const added = [...match.columns].filter(([number]) => !known.has(number));
+        const added = [...match.columns].filter(([number]) => !knownColumns.has(number));
         return {
           ...dependency(base, match),
           columns: base.columns,
@@ -186,20 +192,20 @@ class Flattening {
   }
 
   /**
-   * The joins whose rows are matched with the other side of an outer join. If its condition compares columns of an earlier
-   * outer join, a match needs a row there, so these are joins with such a row.
+   * Returns the joins whose rows are matched with the other side of an outer join. If its condition compares columns of
+   * an earlier outer join, a match needs a row there, so these are joins with such a row.
    */
   #basesOf({ quals }: Tree, other: QueryNode, joins: readonly Join[], { query }: Block): readonly Join[] {
     const rows = joins.filter(({ isDependency }) => !isDependency);
-    const own = new Set([...entriesIn(other), ...rows.flatMap(({ columns }) => [...columns.keys()])]);
-    const needed = comparedEntries(quals, query, this.#reading.meaning).filter((number) => !own.has(number));
+    const ownEntries = new Set([...entriesIn(other), ...rows.flatMap(({ columns }) => [...columns.keys()])]);
+    const needed = comparedEntries(quals, query, this.#context.meaning).filter((number) => !ownEntries.has(number));
     if (needed.length === 0) return rows;
     const fitting = joins.filter(({ nullable }) => needed.every((number) => nullable.has(number)));
-    const fewest = Math.min(...fitting.map(({ nullable }) => nullable.size));
-    return fitting.length === 0 ? rows : fitting.filter(({ nullable }) => nullable.size === fewest);
+    const minNullable = Math.min(...fitting.map(({ nullable }) => nullable.size));
+    return fitting.length === 0 ? rows : fitting.filter(({ nullable }) => nullable.size === minNullable);
   }
 
-  /** JOIN … USING and NATURAL JOIN say which columns are equal by their names alone. */
+  /** Adds a join's condition. For USING and NATURAL, it is taken from the analyzed query. */
   #on({ quals, usingClause, isNatural }: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
     if (!usingClause && !isNatural) return this.#where(quals, joins, block);
     const equal = [node.fields.quals].filter(isNode);
@@ -234,11 +240,11 @@ class Flattening {
   }
 
   #withScalar(condition: Tree, join: Join, block: Block): Join {
-    const kept = translated(condition, (node) => this.#column(node, join, block));
-    return kept ? withCondition(join, kept) : join;
+    const joinCondition = translated(condition, (node) => this.#column(node, join, block));
+    return joinCondition ? withCondition(join, joinCondition) : join;
   }
 
-  /** EXISTS, IN and ANY: the join with the rows of the subquery. */
+  /** Handles EXISTS, IN and ANY: joins the rows of the subquery. */
   #member(link: Tree, join: Join, block: Block): Join[] {
     const flat = this.select(selectIn(link.subselect), [levelOf(block, join), ...block.outer]);
     if (flat.isNeverEmpty) return [join, ...this.#dependenciesOn(flat, join)];
@@ -250,7 +256,7 @@ class Flattening {
     );
   }
 
-  /** The joins with the rows of subqueries, on which the rows of a join depend. */
+  /** Returns joins with the rows of the subqueries on which the rows of a join depend. */
   #dependencies(subqueries: readonly Subquery[], join: Join, block: Block): Join[] {
     if (join.isDependency) return [];
     return subqueries.flatMap((subquery) => {
@@ -264,7 +270,7 @@ class Flattening {
     });
   }
 
-  /** @param tests alternatives of what the rows that matter meet */
+  /** @param tests returns the alternative conditions for rows that matter */
   #dependenciesOn(flat: Flat, join: Join, tests: (one: FlatJoin) => readonly Test[] = () => [noTest]): Join[] {
     if (join.isDependency) return [];
     return flat.joins.flatMap((one) =>
@@ -278,7 +284,7 @@ class Flattening {
   }
 
   #column(node: Tree, join: Join, block: Block): Column | undefined {
-    return columnOf(node, this.#reading.meaning, [levelOf(block, join), ...block.outer]);
+    return columnOf(node, this.#context.meaning, [levelOf(block, join), ...block.outer]);
   }
 }
 

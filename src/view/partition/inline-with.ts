@@ -1,12 +1,12 @@
-/** Writes WITH queries in the places where a query reads them. Pure: tree in, tree out. */
+/** Replaces references to WITH queries by the queries themselves. Pure: tree in, tree out. */
 import { cloneTree, isTree, type Tree } from '../parse/tree.js';
 
 /** The WITH queries in scope, by name. */
 type Queries = ReadonlyMap<string, Tree>;
 
 /**
- * Returns undefined if a WITH query is recursive, or if it may depend on the query around it, whose names could mean something
- * else elsewhere. A query without WITH is returned as it is.
+ * Returns undefined if a WITH query is recursive, or may depend on an outer query, because its names could then mean
+ * something else where it is read. Returns a query without WITH unchanged.
  */
 export function inlineWith(select: Tree): Tree | undefined {
   if (!hasWith(select)) return select;
@@ -18,15 +18,16 @@ function hasWith(value: unknown): boolean {
   return isTree(value) && (value.withClause !== undefined || Object.values(value).some(hasWith));
 }
 
-/** @param isInner true within an expression or LATERAL, where a query can depend on the one around it */
+/** @param isInner true within an expression or LATERAL, where a query can depend on the outer one */
 function inlineIn(select: Tree, outer: Queries, isInner: boolean): boolean {
   const clause = select.withClause as { recursive?: boolean; ctes: { CommonTableExpr: Tree }[] } | undefined;
   if (clause && isInner) return false;
   const queries = new Map(outer);
   for (const { CommonTableExpr: cte } of clause?.ctes ?? []) {
     const { SelectStmt: query } = cte.ctequery as { SelectStmt?: Tree };
-    if (clause!.recursive || !query || cte.search_clause || cte.cycle_clause || !inlineIn(query, queries, isInner))
+    if (clause!.recursive || !query || cte.search_clause || cte.cycle_clause || !inlineIn(query, queries, isInner)) {
       return false;
+    }
     queries.set(cte.ctename as string, cte);
   }
   delete select.withClause;
@@ -56,7 +57,7 @@ function subselect(range: Tree, cte: Tree): Tree {
   const alias = (range.alias ?? {}) as Tree;
   const own = (alias.colnames ?? []) as Tree[];
   const named = (cte.aliascolnames ?? []) as Tree[];
-  // The first names of a reference hide those of the WITH query.
+  // Column aliases of a reference replace the first column names of the WITH query.
   const colnames = [...own, ...named.slice(own.length)];
   return {
     subquery: cloneTree(cte.ctequery as Tree),

@@ -1,14 +1,14 @@
-/** Joins of tables, as plain values: what the companion queries of a view consist of. Pure. */
+/** Joins of tables as plain values, from which a view's companion queries are built. Pure. */
 import type { Tree } from '../parse/tree.js';
 
-/** A reading of a table, under an alias of its own. */
+/** An occurrence of a table in a join, under its own alias. */
 export interface JoinedTable {
   /** Its RangeVar, with the alias. */
   readonly range: Tree;
   readonly alias: string;
   /** Its number among the tables that the view's query reads; see `tablesIn`. */
   readonly occurrence: number;
-  /** True if the join is there to find the table's changed rows. */
+  /** True if the join exists to find the table's changed rows. */
   readonly isFocus: boolean;
 }
 
@@ -19,35 +19,35 @@ export interface Column {
   readonly isNotNull: boolean;
 }
 
-/** The columns of an entry of a range table, in order. Undefined for those that are no column of a joined table. */
+/** The columns of an entry of a range table, in order; undefined for those that are not columns of a joined table. */
 export type Columns = readonly (Column | undefined)[];
 
-/** By the number of the entry in its query's range table. */
+/** Columns by the number of the entry in its query's range table. */
 export type Entries = ReadonlyMap<number, Columns>;
 
-/** Rows of tables that meet all of some conditions. */
+/** Combinations of rows of tables that meet all conditions. */
 export interface Join {
   readonly tables: readonly JoinedTable[];
   readonly conditions: readonly Tree[];
-  /** What each row of the query has one of. */
+  /** The entries of which each row of the query contains one row. */
   readonly columns: Entries;
-  /** What an outer join may fill with nulls: only the conditions of further joins may refer to it. */
+  /** The entries that an outer join may fill with nulls. Only the conditions of further joins may refer to these. */
   readonly nullable: Entries;
   /**
-   * True if the query's rows need not have such a combination, and only depend on it. Its focus is on the tables that they
-   * depend on.
+   * True if the query's rows only depend on such a combination, and need not contain one. The focus is on the tables on
+   * which they depend.
    */
   readonly isDependency: boolean;
-  /** True if rows of the focus are so rare that the join need not be connected. */
+  /** True if relevant rows of the focused tables are so rare that the join need not be connected. */
   readonly isRare: boolean;
 }
 
-/** A join, and which of its columns are those of the query's result. */
+/** A join with the columns of the query's result. */
 export interface FlatJoin extends Join {
   readonly outputs: Columns;
 }
 
-/** A query as joins. */
+/** A query as a list of joins. */
 export interface Flat {
   readonly joins: readonly FlatJoin[];
   /** True if the query has a row even if its tables have none. */
@@ -63,7 +63,7 @@ export const emptyJoin: Join = {
   isRare: false,
 };
 
-/** The combinations of two joins. None if both are dependencies: each has a join of its own. */
+/** Returns the product of two joins; none if both are dependencies, because each then has its own join. */
 export function product(one: Join, other: Join): Join[] {
   if (one.isDependency && other.isDependency) return [];
   return [
@@ -81,7 +81,7 @@ export function product(one: Join, other: Join): Join[] {
   ];
 }
 
-/** A join whose rows depend on another one. */
+/** Returns a join whose rows depend on another one. */
 export function dependency(join: Join, on: Join): Join {
   return {
     ...join,

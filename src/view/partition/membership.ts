@@ -1,11 +1,11 @@
-/** How IN, NOT IN and their like connect a subquery with the value that they test. Pure. */
+/** Connects subqueries with the values that IN, NOT IN and the like compare them with. Pure. */
 import { names, type Tree } from '../parse/tree.js';
 import { comparison, equals, isConstant, isNull, refTo, translatedOperand } from './conditions.js';
 import type { Column, Columns } from './joins.js';
 
 type ColumnOf = (node: Tree) => Column | undefined;
 
-/** The comparisons of IN and ANY that rows of the subquery meet, as far as they can be kept. */
+/** Returns the comparisons that IN or ANY makes with the subquery's rows, as far as a companion query can keep them. */
 export function comparisonsOf({ testexpr, operName }: Tree, outputs: Columns, columnOf: ColumnOf): Tree[] {
   if (!testexpr) return [];
   const { args } = ((testexpr as Tree).RowExpr ?? { args: [testexpr] }) as { args: Tree[] };
@@ -16,20 +16,20 @@ export function comparisonsOf({ testexpr, operName }: Tree, outputs: Columns, co
   });
 }
 
-/** What rows of a subquery meet that matter. */
+/** Conditions for those rows of a subquery that matter. */
 export interface Test {
   readonly conditions: readonly Tree[];
-  /** True if few rows ever do, so that it need not be connected with anything. */
+  /** True if rows rarely meet the conditions, so that the subquery need not be connected with anything. */
   readonly isRare: boolean;
 }
 
-/** All rows may matter. */
+/** A test that all rows pass. */
 export const noTest: Test = { conditions: [], isRare: false };
 
 /**
- * Which rows of a subquery matter to NOT IN and its like: those that are equal to the value; and those that are null, or
- * all if the value is null, since the result is then neither true nor false.
- * @param link undefined if the subquery is not one of a comparison
+ * Returns tests for the rows of a subquery that matter to NOT IN and the like: the rows equal to the value, and those
+ * for which the result is neither true nor false. These are the rows with null, or all rows if the value is null.
+ * @param link undefined if the subquery is not compared with anything
  */
 export function testsOf(link: Tree | undefined, outputs: Columns, columnOf: ColumnOf): readonly Test[] {
   const { testexpr: tested, operName, subLinkType } = (link ?? {}) as { testexpr?: Tree } & Tree;

@@ -12,9 +12,9 @@ import {
 const fullJoin = '2';
 
 /**
- * The columns of both sides of a FULL JOIN, if an expression is COALESCE of them and the join compares them. In a row
- * that both sides have, neither is null. They come in the order of the comparison: only so does Postgres compare what
- * COALESCE is equal to with the columns of both sides (equivclass.c, reconsider_full_join_clause).
+ * Returns the columns of both sides of a FULL JOIN, if an expression is COALESCE of them and the join compares them. In
+ * a row that both sides have, neither is null. They are in the order of the join's comparison, because only then does
+ * Postgres apply a comparison with COALESCE to the columns of both sides (equivclass.c, reconsider_full_join_clause).
  */
 export function mergedColumns(expression: QueryNode, query: QueryNode): readonly QueryNode[] {
   if (!isCoalesce(expression)) return [];
@@ -25,12 +25,12 @@ export function mergedColumns(expression: QueryNode, query: QueryNode): readonly
   return isSameColumn(args[0]!, nodeList(condition, 'args')[0]!, query) ? args : args.toReversed();
 }
 
-/** Postgres 15 writes the tag shorter. */
+/** Postgres 15 uses the shorter tag. */
 export function isCoalesce({ tag }: QueryNode): boolean {
   return tag === 'COALESCEEXPR' || tag === 'COALESCE';
 }
 
-/** The conditions of the FULL JOINs in an item of FROM, taken apart at AND. */
+/** Returns the conjuncts of all FULL JOIN conditions in an item of FROM. */
 function fullConditionsIn(item: QueryNode): QueryNode[] {
   const { jointype, quals, larg, rarg } = item.fields;
   const own = jointype === fullJoin && isNode(quals) ? [quals] : [];
@@ -40,13 +40,13 @@ function fullConditionsIn(item: QueryNode): QueryNode[] {
   ];
 }
 
-/** True if a condition compares two columns by an operator of Postgres's own, which holds for no null. */
+/** True if a condition compares two columns by one of Postgres's own operators, which are not true for nulls. */
 function compares(condition: QueryNode, columns: readonly QueryNode[], query: QueryNode): boolean {
   const args = nodeList(condition, 'args');
   return hasOwnOperator(condition) && columns.every((column) => args.some((arg) => isSameColumn(arg, column, query)));
 }
 
-/** True of two references to one column, or to columns that have been merged before. */
+/** True if two references refer to the same column, or to the same columns that an earlier join has merged. */
 function isSameColumn(first: QueryNode, second: QueryNode, query: QueryNode): boolean {
   const [one, other] = [resolvedIn(query, first), resolvedIn(query, second)];
   if (isCoalesce(one) && isCoalesce(other)) {

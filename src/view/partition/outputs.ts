@@ -1,11 +1,11 @@
-/** Which columns of a query's result its rows can be divided by. Pure. */
+/** Finds the columns of a query's result by which its rows can be divided. Pure. */
 import { columnReadBy } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
 import type { Columns, Join } from './joins.js';
 import { columnOfTarget } from './resolve.js';
 
-/** True if a query has a row even if its tables have none: all rows are one group, though it be empty. */
+/** True if a query has a row even if its tables have none, because all rows form one group that may be empty. */
 export function isNeverEmpty(query: QueryNode): boolean {
   const { hasAggs, havingQual } = query.fields;
   const isOneGroup = (hasAggs === 'true' || isNode(havingQual)) && nodeList(query, 'groupClause').length === 0;
@@ -13,23 +13,23 @@ export function isNeverEmpty(query: QueryNode): boolean {
 }
 
 /**
- * The columns of tables by which a query's rows can be restricted before it is evaluated, with the same result as after:
- * those by which it groups, chooses and numbers rows, if it does.
+ * Returns the columns of tables by which a query's rows can be restricted before it is evaluated, with the same result
+ * as afterwards. If it groups, chooses or numbers rows, these are the columns by which it does so.
  */
 export function outputsOf(query: QueryNode, join: Join): Columns {
   if (isNeverEmpty(query)) return [];
   const level = { query, columns: join.columns };
-  const isKept = isDividing(query);
-  return targets(query).map((target) => (isKept(target) ? columnOfTarget(target, level) : undefined));
+  const divides = isDividing(query);
+  return targets(query).map((target) => (divides(target) ? columnOfTarget(target, level) : undefined));
 }
 
-/** The targets of a query, those of its clauses too, that all clauses divide its rows by. Empty if there is no such clause. */
+/** Returns the targets by which all clauses divide a query's rows, in the result or not; none without such a clause. */
 export function dividingTargets(query: QueryNode): QueryNode[] {
   const [first = []] = dividingClauses(query);
   return first.filter(isDividing(query));
 }
 
-/** True of a column that all clauses divide a query's rows by. */
+/** Returns a test for targets by which all clauses divide a query's rows. */
 function isDividing(query: QueryNode): (target: QueryNode) => boolean {
   const dividing = dividingClauses(query);
   return (target) => {
@@ -42,7 +42,7 @@ function isDividing(query: QueryNode): (target: QueryNode) => boolean {
   };
 }
 
-/** For each clause that divides rows into groups, the targets that it divides them by. */
+/** Returns the targets by which each clause divides rows, for all clauses that divide them into groups. */
 function dividingClauses(query: QueryNode): QueryNode[][] {
   const by = (clause: readonly QueryNode[]) => {
     const references = clause.map(({ fields }) => fields.tleSortGroupRef);

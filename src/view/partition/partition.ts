@@ -1,6 +1,6 @@
 /**
- * Divides a view's rows into partitions, each of which is a function of a few rows of the view's tables, so that a delta
- * evaluates the view for the partitions that changes affect, instead of as a whole. Pure.
+ * Divides a view's rows into partitions, each of which is a function of a few rows of the view's tables. A delta then
+ * evaluates the view only for the partitions that changes affect. Pure.
  */
 
 import { columnReadBy } from '../analysis/exactness.js';
@@ -15,24 +15,24 @@ import { flatten } from './flatten.js';
 import type { Column, FlatJoin, JoinedTable } from './joins.js';
 import { isCoalesce, mergedColumns } from './merged-columns.js';
 import { dividingTargets, isNeverEmpty } from './outputs.js';
-import { columnOfTarget, leavesOutRows, type Reading } from './resolve.js';
+import { columnOfTarget, leavesOutRows, type QueryContext } from './resolve.js';
 import { armsOf } from './set-operations.js';
 
-/** A query that tells which partitions changes of some tables affect. */
+/** A query that finds the partitions that changes of some tables affect. */
 export interface CompanionQuery {
-  /** A join of tables. It yields the partitions' columns `tidemark_r1…`, or nothing if it does not tell which. */
+  /** A join of tables. It yields the partition's columns `tidemark_r1…`, or none if it identifies no partition. */
   readonly select: Tree;
-  /** The number of each table in the join, among the tables that the view's query reads. */
+  /** For each table in the join, its number among the tables that the view's query reads. */
   readonly occurrences: readonly number[];
-  /** Which tables in the join it finds the changed rows of. */
+  /** The indexes of the tables in the join whose changed rows it reads. */
   readonly focuses: readonly number[];
-  /** False if any partition may be affected. */
-  readonly tellsPartition: boolean;
+  /** False if the changes may affect any partition. */
+  readonly identifiesPartition: boolean;
 }
 
-/** A place in a query where its rows are restricted to a partition. */
-export interface Place {
-  /** The fields on the way from the query to the SELECT whose WHERE is extended. */
+/** A SELECT within a query whose WHERE restricts the query to a partition. */
+export interface RestrictionPoint {
+  /** The fields on the path from the query to the SELECT. */
   readonly path: readonly string[];
   /** An expression for each of the partition's columns. */
   readonly columns: readonly Tree[];
@@ -40,133 +40,139 @@ export interface Place {
 
 export interface Partition {
   readonly queries: readonly CompanionQuery[];
-  /** Empty if there are no partitions: then the queries only tell whether there may be any difference. */
-  readonly places: readonly Place[];
-  /** Which of the partition's columns can be null. */
+  /** Empty if there are no partitions. The queries then only detect whether the result may differ. */
+  readonly restrictionPoints: readonly RestrictionPoint[];
+  /** For each of the partition's columns, true if it can be null. */
   readonly nullable: readonly boolean[];
-  /** The columns of the view's key that the partition's columns are, if they are. */
+  /** The columns of the view's key that equal the partition's columns, if there are such. */
   readonly keyColumns?: readonly string[] | undefined;
-  /** True if all rows are divided of which the query is for the first. */
+  /** True if the partitions divide all rows of a query that returns only the first ones; see `firstRowsBefore`. */
   readonly isForFirstRows?: boolean;
 }
 
-/** What is to be divided. */
-export interface Divided {
+/** A query to divide into partitions. */
+export interface PartitionInput {
   readonly select: Tree;
   /** The columns of the result that identify a row. */
   readonly key: readonly string[];
-  /** True if no two rows have the same key. If not, those that have it must be in one partition. */
+  /** True if no two rows have the same key. Otherwise, rows with the same key must be in one partition. */
   readonly isUnique: boolean;
-  /** True if all rows are divided of which the query is for the first. */
+  /** True if the partitions must divide all rows of a query that returns only the first ones. */
   readonly isForFirstRows: boolean;
 }
 
 /** @returns undefined if nothing is known about what changes affect */
-export function partitionOf({ select, key, isUnique, isForFirstRows }: Divided, given: Reading): Partition | undefined {
-  const reading = { ...given, unlimited: isForFirstRows ? select : undefined };
-  const flat = flatten(select, reading);
+export function partitionOf(
+  { select, key, isUnique, isForFirstRows }: PartitionInput,
+  baseContext: QueryContext,
+): Partition | undefined {
+  const context = { ...baseContext, unlimited: isForFirstRows ? select : undefined };
+  const flat = flatten(select, context);
   if (!flat) return undefined;
   const { joins } = flat;
-  const by = byKey(select, key, joins, reading.meaning) ?? (isUnique ? byOther(select, joins, reading) : undefined);
+  const by = byKey(select, key, joins, context.meaning) ?? (isUnique ? byOther(select, joins, context) : undefined);
   const queries = joins.flatMap((join, i) => companionsOf(join, by?.columns[i]));
   const nullable = by ? by.columns[0]!.map((_, i) => by.columns.some((columns) => !columns[i]!.isNotNull)) : [];
-  if (!by) return { queries, places: [], nullable };
-  const partition = { queries, places: by.places, nullable };
+  if (!by) return { queries, restrictionPoints: [], nullable };
+  const partition = { queries, restrictionPoints: by.restrictionPoints, nullable };
   return isForFirstRows ? { ...partition, isForFirstRows } : { ...partition, keyColumns: by.keyColumns };
 }
 
-interface Dividing {
+interface PartitionColumns {
   /** The partition's columns, for each join. */
   readonly columns: readonly (readonly Column[])[];
-  readonly places: readonly Place[];
+  readonly restrictionPoints: readonly RestrictionPoint[];
   readonly keyColumns?: readonly string[];
 }
 
-/** Partitions by columns of the view's key: rows with the same key are in one partition. */
+/** Divides by columns of the view's key, so that rows with the same key are in one partition. */
 function byKey(
   select: Tree,
   key: readonly string[],
   joins: readonly FlatJoin[],
   meaning: Meaning,
-): Dividing | undefined {
+): PartitionColumns | undefined {
   const query = meaning.operationOf(select)?.arms[0] ?? meaning.queryOf(select)!;
   const positions = [...targets(query).entries()]
     .filter(([, { fields }]) => key.includes(fields.resname as string))
     .map(([i]) => i)
     .filter((i) => joins.every(({ outputs }) => outputs[i]));
   if (positions.length === 0) return undefined;
-  const places = placesOf(select, positions, meaning);
+  const restrictionPoints = pointsOf(select, positions, meaning);
   return (
-    places && {
+    restrictionPoints && {
       columns: joins.map(({ outputs }) => positions.map((i) => outputs[i]!)),
-      places: rooted(select, places),
+      restrictionPoints: rooted(select, restrictionPoints),
       keyColumns: positions.map((i) => targets(query)[i]!.fields.resname as string),
     }
   );
 }
 
 /**
- * Partitions by something else of which each row has one: the columns that all clauses of the query divide its rows by; the
- * primary key of a table; or the columns that divide the rows of a subquery.
+ * Divides by other values that each row has exactly one of: the columns by which all clauses of the query divide its
+ * rows, the primary key of a table, or the columns that divide the rows of a subquery.
  */
-function byOther(select: Tree, joins: readonly FlatJoin[], reading: Reading): Dividing | undefined {
-  const { meaning } = reading;
+function byOther(select: Tree, joins: readonly FlatJoin[], context: QueryContext): PartitionColumns | undefined {
+  const { meaning } = context;
   const query = meaning.queryOf(select);
-  if (!query || meaning.operationOf(select) || leavesOutRows(select, reading) || isNeverEmpty(query)) return undefined;
+  if (!query || meaning.operationOf(select) || leavesOutRows(select, context) || isNeverEmpty(query)) return undefined;
   const clauses = ['groupClause', 'distinctClause', 'windowClause'];
   if (clauses.some((clause) => nodeList(query, clause).length > 0)) return byClauses(select, query, joins);
   for (const [i, { fields }] of nodeList(query, 'rtable').entries()) {
-    const found = joins.map(({ columns }) => columns.get(i + 1) ?? []);
+    const entryColumns = joins.map(({ columns }) => columns.get(i + 1) ?? []);
     const isTable = !isNode(fields.subquery);
-    const positions = [...(found[0] ?? []).keys()].filter((at) =>
-      found.every((columns) => columns[at] && (!isTable || columns[at].isNotNull)),
+    const positions = [...(entryColumns[0] ?? []).keys()].filter((at) =>
+      entryColumns.every((columns) => columns[at] && (!isTable || columns[at].isNotNull)),
     );
-    const places = positions.length > 0 ? placesIn(select, query, i + 1, positions, meaning) : undefined;
-    if (places)
-      return { columns: found.map((columns) => positions.map((at) => columns[at]!)), places: rooted(select, places) };
+    const restrictionPoints = positions.length > 0 ? pointsIn(select, query, i + 1, positions, meaning) : undefined;
+    if (restrictionPoints)
+      return {
+        columns: entryColumns.map((columns) => positions.map((at) => columns[at]!)),
+        restrictionPoints: rooted(select, restrictionPoints),
+      };
   }
   return undefined;
 }
 
-function byClauses(select: Tree, query: QueryNode, joins: readonly FlatJoin[]): Dividing | undefined {
-  const found = dividingTargets(query).flatMap((target) => {
+function byClauses(select: Tree, query: QueryNode, joins: readonly FlatJoin[]): PartitionColumns | undefined {
+  const dividingColumns = dividingTargets(query).flatMap((target) => {
     const columns = joins.map((join) => columnOfTarget(target, { query, columns: join.columns }));
     if (!columns.every((column) => column !== undefined)) return [];
-    const place = columnIn(target.fields.expr as QueryNode, query);
-    return place ? { place, columns } : [];
+    const expression = columnIn(target.fields.expr as QueryNode, query);
+    return expression ? { expression, columns } : [];
   });
-  if (found.length === 0) return undefined;
+  if (dividingColumns.length === 0) return undefined;
   return {
-    columns: joins.map((_, i) => found.map(({ columns }) => columns[i]!)),
-    places: rooted(select, [{ select, columns: found.map(({ place }) => place) }]),
+    columns: joins.map((_, i) => dividingColumns.map(({ columns }) => columns[i]!)),
+    restrictionPoints: rooted(select, [{ select, columns: dividingColumns.map(({ expression }) => expression) }]),
   };
 }
 
-/** The places where a query is restricted by columns of an entry of its range table. */
-function placesIn(
+/** Returns the points where a query is restricted by columns of an entry of its range table. */
+function pointsIn(
   select: Tree,
   query: QueryNode,
   number: number,
   positions: readonly number[],
   meaning: Meaning,
-): FoundPlace[] | undefined {
+): SelectPoint[] | undefined {
   const entry = nodeList(query, 'rtable')[number - 1]!;
   const { subquery } = entry.fields;
   const inner = isNode(subquery) ? selectOf(subquery, select, meaning) : undefined;
-  if (inner) return placesOf(inner, positions, meaning);
+  if (inner) return pointsOf(inner, positions, meaning);
   const { name, columns } = namesOf(entry);
   return [{ select, columns: positions.map((at) => columnRef(name as string, columns[at] as string)) }];
 }
 
-interface FoundPlace {
+interface SelectPoint {
   readonly select: Tree;
   readonly columns: readonly Tree[];
 }
 
-/** The places where a query is restricted by columns of its result; undefined if that cannot be written. */
-function placesOf(select: Tree, positions: readonly number[], meaning: Meaning): FoundPlace[] | undefined {
+/** Returns the points where a query is restricted by columns of its result; undefined if this cannot be written. */
+function pointsOf(select: Tree, positions: readonly number[], meaning: Meaning): SelectPoint[] | undefined {
   if (meaning.operationOf(select)) {
-    const arms = armsOf(select, meaning).map((arm) => placesOf(arm, positions, meaning));
+    const arms = armsOf(select, meaning).map((arm) => pointsOf(arm, positions, meaning));
     return arms.every((arm) => arm !== undefined) ? arms.flat() : undefined;
   }
   const query = meaning.queryOf(select)!;
@@ -174,14 +180,14 @@ function placesOf(select: Tree, positions: readonly number[], meaning: Meaning):
   const [first] = read;
   if (first && isNode(first.entry.fields.subquery) && read.every((one) => one?.entryNumber === first.entryNumber)) {
     const at = read.map((one) => one!.column - 1);
-    const inside = placesIn(select, query, first.entryNumber, at, meaning);
+    const inside = pointsIn(select, query, first.entryNumber, at, meaning);
     if (inside) return inside;
   }
   const columns = positions.map((i) => columnIn(targets(query)[i]!.fields.expr as QueryNode, query));
   return columns.every((column) => column !== undefined) ? [{ select, columns }] : undefined;
 }
 
-/** A column as a query names it in its WHERE, or the columns that FULL JOIN merges. */
+/** Returns a column as the query's WHERE can name it, or COALESCE of the columns that FULL JOIN merges. */
 function columnIn(expression: QueryNode, query: QueryNode): Tree | undefined {
   if (isCoalesce(expression)) {
     const args = mergedColumns(expression, query).map((arg) => columnIn(arg, query));
@@ -194,7 +200,7 @@ function columnIn(expression: QueryNode, query: QueryNode): Tree | undefined {
   if (grouped) return columnIn(grouped, query);
   const { name, columns } = namesOf(entry);
   const column = columns[number - 1] as string;
-  // A join without a name has the columns that USING has merged.
+  // The merged columns of a join with USING have no qualifier if the join has no alias.
   const isNamed = isNode(entry.fields.alias) || !isNode(nodeList(entry, 'joinaliasvars')[0]);
   return isNamed ? columnRef(name as string, column) : columnRef(column);
 }
@@ -206,8 +212,8 @@ function selectOf(query: QueryNode, around: Tree, meaning: Meaning): Tree | unde
   return undefined;
 }
 
-function rooted(root: Tree, places: readonly FoundPlace[]): Place[] {
-  return places.map(({ select, columns }) => ({ path: pathTo(select, root)!, columns }));
+function rooted(root: Tree, restrictionPoints: readonly SelectPoint[]): RestrictionPoint[] {
+  return restrictionPoints.map(({ select, columns }) => ({ path: pathTo(select, root)!, columns }));
 }
 
 function pathTo(node: Tree, at: unknown): string[] | undefined {
@@ -220,18 +226,18 @@ function pathTo(node: Tree, at: unknown): string[] | undefined {
   return undefined;
 }
 
-/** The queries that find what changes of a join's tables affect: one for the tables that are connected in the same way. */
+/** Returns the queries that find what changes of a join's tables affect. Tables with equal connections share one. */
 function companionsOf(join: FlatJoin, columns: readonly Column[] = []): CompanionQuery[] {
   const queries = new Map<string, CompanionQuery>();
   for (const table of join.tables.filter(({ isFocus }) => isFocus)) {
     const near = connected([table.alias], join);
     const goals = columns.map(({ alias }) => alias);
     const isNear = goals.every((alias) => near.has(alias));
-    const tellsPartition = goals.length > 0 && (isNear || join.isRare);
-    const reached = tellsPartition && !isNear ? connected([table.alias, ...goals], join) : near;
+    const identifiesPartition = goals.length > 0 && (isNear || join.isRare);
+    const reached = identifiesPartition && !isNear ? connected([table.alias, ...goals], join) : near;
     const tables = join.tables.filter(({ alias }) => reached.has(alias));
-    const id = `${tables.map(({ alias }) => alias)} ${tellsPartition}`;
-    const query = queries.get(id) ?? companionOf(join, tables, tellsPartition ? columns : []);
+    const id = `${tables.map(({ alias }) => alias)} ${identifiesPartition}`;
+    const query = queries.get(id) ?? companionOf(join, tables, identifiesPartition ? columns : []);
     queries.set(id, { ...query, focuses: [...query.focuses, tables.indexOf(table)] });
   }
   return [...queries.values()];
@@ -250,7 +256,7 @@ function companionOf(join: FlatJoin, tables: readonly JoinedTable[], columns: re
     },
     occurrences: tables.map(({ occurrence }) => occurrence),
     focuses: [],
-    tellsPartition: columns.length > 0,
+    identifiesPartition: columns.length > 0,
   };
 }
 
@@ -258,15 +264,16 @@ function resultOf(column: Column, i: number): Tree {
   return { ResTarget: { name: `tidemark_r${i + 1}`, val: refTo(column) } };
 }
 
-/** The tables that conditions connect with some. */
+/** Returns these tables and all that conditions connect with them. */
 function connected(aliases: readonly string[], { conditions }: FlatJoin): ReadonlySet<string> {
   const reached = new Set(aliases);
   const groups = conditions.map(aliasesIn);
   let before: number;
   do {
     before = reached.size;
-    for (const group of groups)
+    for (const group of groups) {
       if (group.some((alias) => reached.has(alias))) for (const alias of group) reached.add(alias);
+    }
   } while (reached.size > before);
   return reached;
 }

@@ -1,4 +1,4 @@
-/** Which parts of FROM a row of a query's result needs a row of. Pure. */
+/** Finds the parts of FROM in which each row of a query's result requires a row. Pure. */
 import type { Meaning } from '../analysis/meaning.js';
 import { hasOwnOperator, type QueryNode } from '../analysis/query-tree.js';
 import { conjuncts } from '../parse/conditions.js';
@@ -6,7 +6,7 @@ import type { Tree } from '../parse/tree.js';
 import { isComparison } from './conditions.js';
 import { entryOf } from './resolve.js';
 
-/** The entries that a row of the result needs a row of: an outer join that may fill them with nulls is an inner join. */
+/** Returns the entries in which each result row requires a row. An outer join that can null them acts as inner. */
 export function requiredEntries(
   { fromClause, whereClause }: Tree,
   query: QueryNode,
@@ -16,7 +16,7 @@ export function requiredEntries(
   return new Set(conditions.flatMap((condition) => comparedEntries(condition, query, meaning)));
 }
 
-/** The entries whose columns the conjuncts of a condition compare: none of them holds where they are null. */
+/** Returns the entries whose columns a condition's conjuncts compare. No such conjunct is true if they are null. */
 export function comparedEntries(condition: unknown, query: QueryNode, meaning: Meaning): number[] {
   return conjuncts(condition).flatMap((part) => {
     const { A_Expr: compared, NullTest: tested } = part as { A_Expr?: Tree; NullTest?: Tree };
@@ -27,7 +27,7 @@ export function comparedEntries(condition: unknown, query: QueryNode, meaning: M
   });
 }
 
-/** The conditions of a FROM item that all rows meet, of which no other side of an outer join is filled with nulls. */
+/** Returns the conditions of inner joins in a FROM item, except on the side that an outer join can fill with nulls. */
 function innerConditions(item: Tree): unknown[] {
   const { jointype, larg, rarg, quals } = (item.JoinExpr ?? {}) as Record<string, Tree>;
   if (!jointype) return [];
@@ -37,7 +37,7 @@ function innerConditions(item: Tree): unknown[] {
   return [...left, ...right, ...((jointype as unknown) === 'JOIN_INNER' ? [quals] : [])];
 }
 
-/** True if a comparison is one of Postgres's own, none of which holds for a null. */
+/** True if a comparison uses one of Postgres's own operators, none of which is true for a null. */
 function isStrict(compared: Tree, meaning: Meaning): boolean {
   const isOwn = meaning.nodesOf(compared).some(hasOwnOperator);
   return isOwn && isComparison(compared) && !/DISTINCT/.test(compared.kind as string);

@@ -3,33 +3,33 @@ import type { Table } from '../../catalog/tables.js';
 import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, isSameVariable, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { isLimited } from '../determinism/order.js';
 import type { Tree } from '../parse/tree.js';
-import { isLimited } from '../settle/order.js';
 import type { Column, Entries } from './joins.js';
 import { mergedColumns } from './merged-columns.js';
 
-/** What a query reads. */
-export interface Reading {
+/** The meaning and the tables of the query to flatten. */
+export interface QueryContext {
   readonly meaning: Meaning;
-  /** The number of each table that the query reads, by its RangeVar. */
+  /** The number of each table's occurrence in the query, by its RangeVar. */
   readonly occurrences: ReadonlyMap<Tree, number>;
   readonly tableOf: (range: Tree) => Table;
-  /** The SELECT whose LIMIT is left out. */
+  /** The SELECT whose LIMIT is ignored. */
   readonly unlimited?: Tree | undefined;
 }
 
-/** True if a SELECT has rows that its result lacks. */
-export function leavesOutRows(select: Tree, { unlimited }: Reading): boolean {
+/** True if LIMIT or OFFSET can remove rows from a SELECT's result. */
+export function leavesOutRows(select: Tree, { unlimited }: QueryContext): boolean {
   return select !== unlimited && isLimited(select);
 }
 
-/** A query that a place is in, and the columns of its entries that are known there. */
+/** A query around an expression, and the columns of its entries that are known there. */
 export interface Level {
   readonly query: QueryNode;
   readonly columns: Entries;
 }
 
-/** What a column reference stands for. Undefined if that is no column of a joined table. */
+/** Returns the joined table's column that a reference refers to; undefined if it refers to anything else. */
 export function columnOf(node: Tree, meaning: Meaning, levels: readonly Level[]): Column | undefined {
   const variable = variableOf(node, meaning);
   return variable && columnOfVariable(variable, levels);
@@ -40,7 +40,7 @@ function columnOfVariable(variable: QueryNode, levels: readonly Level[]): Column
   return level && columnOfTarget(here(variable), level);
 }
 
-/** The column of a query's result, if it is one of a joined table. */
+/** Returns the joined table's column that a column of a query's result contains; undefined if it is anything else. */
 export function columnOfTarget(target: QueryNode, level: Level): Column | undefined {
   const found = columnReadBy(target, level.query);
   if (found) return level.columns.get(found.entryNumber)?.[found.column - 1];
@@ -48,13 +48,13 @@ export function columnOfTarget(target: QueryNode, level: Level): Column | undefi
   return merged.map((one) => columnOfTarget(one, level)).find((column) => column !== undefined);
 }
 
-/** The number of the entry of a query's range table that a column reference of this query reads. */
+/** Returns the number of the range table entry that a column reference of this query reads. */
 export function entryOf(node: Tree, meaning: Meaning, query: QueryNode): number | undefined {
   const variable = variableOf(node, meaning);
   return variable && columnReadBy(variable, query)?.entryNumber;
 }
 
-/** Undefined if a reference is to no column, or Postgres has made several of it. */
+/** Returns a reference's variable; undefined if it is not a column, or Postgres has replaced it by different ones. */
 function variableOf(node: Tree, meaning: Meaning): QueryNode | undefined {
   const [variable, ...others] = meaning.nodesOf(node).filter(({ tag }) => tag === 'VAR');
   const isSame = (other: QueryNode) => isSameVariable(variable!, other);
@@ -65,7 +65,7 @@ function here(variable: QueryNode): QueryNode {
   return { ...variable, fields: { ...variable.fields, varlevelsup: '0' } };
 }
 
-/** The numbers of the entries that an item of FROM consists of. */
+/** Returns the numbers of the entries in an item of FROM. */
 export function entriesIn(item: QueryNode): number[] {
   if (item.tag === 'RANGETBLREF') return [numberOf(item, 'rtindex')!];
   return [item.fields.larg, item.fields.rarg].filter(isNode).flatMap(entriesIn);

@@ -3,36 +3,44 @@ import { allOf, conjuncts } from '../parse/conditions.js';
 import { columnRef, integer } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
 import { equals } from './conditions.js';
-import type { Place } from './partition.js';
+import type { RestrictionPoint } from './partition.js';
 
 /**
- * To the partition in a row `tidemark_c`, none of whose columns is null, or some of which may be; or to all partitions
- * without nulls in the rows of a query `tidemark_c`, or to what belongs to none of these.
+ * `one`: the partition in a row `tidemark_c` without nulls. `one with nulls`: the same, where columns may be null.
+ * `all`: the partitions without nulls in a query `tidemark_c`. `others`: everything that belongs to none of these.
  */
 export type Restriction = 'one' | 'one with nulls' | 'all' | 'others';
 
 const partitions = 'tidemark_c';
 
-/** @param select is changed */
-export function restrict(select: Tree, places: readonly Place[], restriction: Restriction): void {
+/** @param select is modified in place */
+export function restrict(select: Tree, restrictionPoints: readonly RestrictionPoint[], restriction: Restriction): void {
   const kind = restriction === 'one with nulls' ? 'AEXPR_NOT_DISTINCT' : 'AEXPR_OP';
   const isOfRow = (column: Tree, i: number) => compared(column, kind, columnRef(partitions, `tidemark_r${i + 1}`));
-  addTo(select, places, (columns) => {
+  addTo(select, restrictionPoints, (columns) => {
     if (restriction === 'all') return [isAmong(columns)];
     return restriction === 'others' ? [isOfNone(columns.map(isOfRow))] : columns.map(isOfRow);
   });
 }
 
 /**
- * Restricts a query to the partition with some values, none of them null.
- * @param select is changed
+ * Restricts a query to the partition with these values, none of which is null.
+ * @param select is modified in place
  */
-export function restrictTo(select: Tree, places: readonly Place[], values: readonly Tree[]): void {
-  addTo(select, places, (columns) => columns.map((column, i) => compared(column, 'AEXPR_OP', values[i]!)));
+export function restrictTo(
+  select: Tree,
+  restrictionPoints: readonly RestrictionPoint[],
+  values: readonly Tree[],
+): void {
+  addTo(select, restrictionPoints, (columns) => columns.map((column, i) => compared(column, 'AEXPR_OP', values[i]!)));
 }
 
-function addTo(select: Tree, places: readonly Place[], conditions: (columns: readonly Tree[]) => Tree[]): void {
-  for (const { path, columns } of places) {
+function addTo(
+  select: Tree,
+  restrictionPoints: readonly RestrictionPoint[],
+  conditions: (columns: readonly Tree[]) => Tree[],
+): void {
+  for (const { path, columns } of restrictionPoints) {
     const at = path.reduce((tree, field) => tree[field] as Tree, select);
     at.whereClause = allOf([...conjuncts(at.whereClause), ...conditions(columns).map(cloneTree)]);
   }
@@ -55,7 +63,7 @@ function isAmong(columns: readonly Tree[]): Tree {
   return { SubLink: { subLinkType: 'ANY_SUBLINK', testexpr, subselect } };
 }
 
-/** OFFSET 0 has Postgres look at the partitions for one row after the other, so that rows keep the order of an index. */
+/** OFFSET 0 makes Postgres check the partitions row by row, so that the rows keep the order of an index. */
 function isOfNone(conditions: readonly Tree[]): Tree {
   const limit = { limitOffset: integer(0), limitOption: 'LIMIT_OPTION_COUNT' };
   const subselect = { SelectStmt: { ...fromPartitions, whereClause: allOf(conditions), ...limit } };

@@ -1,4 +1,4 @@
-/** The subqueries in expressions, and which rows they are evaluated for. Pure. */
+/** Finds the subqueries in expressions, and the rows for which Postgres evaluates them. Pure. */
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
 import { selectIn, type Tree, visitsHere } from '../parse/tree.js';
@@ -7,25 +7,25 @@ import { isNeverEmpty } from './outputs.js';
 /** A subquery in an expression. */
 export interface Subquery {
   readonly select: Tree;
-  /** What it is compared with, if it is one of the row comparisons. */
+  /** Its SubLink, which may compare it with a value; undefined for a JSON constructor. */
   readonly link: Tree | undefined;
-  /** How many queries of Postgres's own it is in. */
+  /** The number of queries that Postgres has wrapped around it. */
   readonly wrappers: number;
 }
 
-/** The subqueries of a value, without those within them. */
+/** Returns the subqueries in a value, without those nested in them. */
 export function subqueriesIn(value: unknown): Subquery[] {
   return [...visitsHere({ value })].flatMap(({ type, node }) => {
     if (type === 'SubLink') return { select: selectIn(node.subselect), link: node, wrappers: 0 };
-    // Postgres wraps the subquery in another with an aggregate.
+    // Postgres wraps the subquery in another one with an aggregate.
     if (type === 'JsonArrayQueryConstructor') return { select: selectIn(node.query), link: undefined, wrappers: 1 };
     return [];
   });
 }
 
 /**
- * The subqueries in a query's clauses: those that are evaluated for its rows, and those that are evaluated for a group even
- * if it has no rows, which are all but those that aggregates receive.
+ * Returns the subqueries in a query's clauses: those evaluated for its rows, and those evaluated for a group even if it
+ * is empty. In a query that is never empty, only the arguments of aggregates are evaluated for rows.
  */
 export function subqueriesOf(
   clauses: Tree,

@@ -1,11 +1,11 @@
-/** What the statements of mutators do, as Postgres's own parser reads them. */
+/** The effects of mutators' statements, as Postgres's own parser reads them. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parserLoaded } from '../../view/parse/syntax.js';
 import { effectOf } from './effects.js';
 
 beforeAll(() => parserLoaded);
 
-describe('a transaction is begun, committed or rolled back by', () => {
+describe('a transaction statement', () => {
   it.each([
     ['begin', 'begin'],
     ['BEGIN;', 'begin'],
@@ -20,15 +20,17 @@ describe('a transaction is begun, committed or rolled back by', () => {
     ['commit and no chain', 'commit'],
     ['rollback', 'rollback'],
     ['abort transaction', 'rollback'],
-  ])('%s', (text, kind) => expect(effectOf(text)).toEqual({ kind }));
+  ])('is recognized: %s', (text, kind) => expect(effectOf(text)).toEqual({ kind }));
 });
 
 it.each([
   'set transaction isolation level read committed',
   'set transaction isolation level repeatable read, read write',
-])('%s asks for what there is', (text) => expect(effectOf(text)).toEqual({ kind: 'characteristics' }));
+])('the statement %s requests permitted characteristics', (text) =>
+  expect(effectOf(text)).toEqual({ kind: 'characteristics' }),
+);
 
-describe('forbidden is', () => {
+describe('a forbidden statement', () => {
   it.each([
     ['begin isolation level serializable', 'SERIALIZABLE'],
     ['start transaction read only', 'READ ONLY'],
@@ -45,12 +47,12 @@ describe('forbidden is', () => {
     ['select 1; /* commit */ end', 'of their own'],
     ['commit; begin', 'of their own'],
     ['select 1; commit and chain', 'chain'],
-  ])('%s', (text, reason) =>
+  ])('is recognized: %s', (text, reason) =>
     expect(effectOf(text)).toEqual({ kind: 'forbidden', reason: expect.stringContaining(reason) }),
   );
 });
 
-describe('nothing remains of', () => {
+describe('a statement without a lasting effect', () => {
   it.each([
     'savepoint a',
     'release a',
@@ -70,10 +72,10 @@ describe('nothing remains of', () => {
     'show search_path',
     'create temp table x (id int) on commit drop',
     'select pg_advisory_xact_lock(1); select 1',
-  ])('%s', (text) => expect(effectOf(text)).toEqual({ kind: 'other', mayLast: false }));
+  ])('is recognized: %s', (text) => expect(effectOf(text)).toEqual({ kind: 'other', mayLast: false }));
 });
 
-describe('something may remain of', () => {
+describe('a statement with a possible lasting effect', () => {
   it.each([
     'set role other',
     'set session role other',
@@ -104,5 +106,5 @@ describe('something may remain of', () => {
     'this is not SQL',
     '',
     undefined,
-  ])('%s', (text) => expect(effectOf(text)).toEqual({ kind: 'other', mayLast: true }));
+  ])('is recognized: %s', (text) => expect(effectOf(text)).toEqual({ kind: 'other', mayLast: true }));
 });

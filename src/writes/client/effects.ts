@@ -1,15 +1,15 @@
 import { statementsOf } from '../../view/parse/syntax.js';
 import { names, type Tree, visits } from '../../view/parse/tree.js';
 
-/** What a statement that is not plain does to its transaction and its connection. */
+/** The effect of a statement that is not plain on its transaction and its connection. */
 export type Effect =
   /** Begins or ends a transaction. */
   | { readonly kind: 'begin' | 'commit' | 'rollback' }
-  /** Asks for what every transaction of mutators has. */
+  /** Requests characteristics that every mutator transaction has. */
   | { readonly kind: 'characteristics' }
   /** Must not be sent. The reason is for the mutator's author. */
   | { readonly kind: 'forbidden'; readonly reason: string }
-  /** Anything else. It may last if the connection may differ from what it was, even after the transaction. */
+  /** Anything else. `mayLast` is true if it may change the connection beyond the end of the transaction. */
   | { readonly kind: 'other'; readonly mayLast: boolean };
 
 const serializable = 'The transaction of a mutator is REPEATABLE READ; it cannot be SERIALIZABLE';
@@ -17,9 +17,9 @@ const readOnly = 'The transaction of a mutator cannot be READ ONLY';
 const otherEnd = 'A mutator cannot chain or prepare transactions';
 const inOneText = 'BEGIN, COMMIT and ROLLBACK must be queries of their own, not part of a text with other statements';
 
-/** Says what a text does; undefined for a text that is not known. */
+/** Returns the effect of a query's text; undefined stands for an unknown text. */
 export function effectOf(text: string | undefined): Effect {
-  // What this parser cannot read, Postgres can hardly read either.
+  // Postgres most likely cannot read a text that this parser cannot read.
   const effects = text === undefined ? undefined : statementsOf(text)?.map(effectOfOne);
   if (effects === undefined) return { kind: 'other', mayLast: true };
   if (effects.length === 1) return effects[0]!;
@@ -59,7 +59,7 @@ function effectOnTransaction({ kind, chain, options }: Tree): Effect {
   }
 }
 
-/** Any isolation level that is weaker than REPEATABLE READ is granted by giving more. */
+/** Accepts isolation levels weaker than REPEATABLE READ, because the transaction gives stronger guarantees. */
 function withCharacteristics(options: unknown, kind: 'begin' | 'characteristics'): Effect {
   for (const { DefElem } of (options ?? []) as { DefElem: { defname: string; arg: Tree } }[]) {
     const { sval, ival } = DefElem.arg.A_Const as { sval?: { sval: string }; ival?: { ival?: number } };
@@ -69,7 +69,7 @@ function withCharacteristics(options: unknown, kind: 'begin' | 'characteristics'
   return { kind };
 }
 
-/** Statements that leave nothing in the session, unless a function or an INTO in them does. */
+/** Statements that leave no state in the session, unless a function or an INTO in them does. */
 const passing = new Set([
   'SelectStmt',
   'InsertStmt',

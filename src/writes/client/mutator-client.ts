@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import { effectOf } from './effects.js';
 import { NestedTransactions, type Step } from './nested-transactions.js';
 import { isPlain } from './plain-statements.js';
-import { isSubmitted, refuse, send, textOf, withoutName, withText } from './query-forms.js';
+import { isSubmittable, refuse, send, textOf, withoutName, withText } from './query-arguments.js';
 
-/** A statement was not sent: other mutations share its transaction. */
+/** A statement was not sent, because it could affect the other mutations in its transaction. */
 class NotPlainError extends Error {
   override readonly name = 'NotPlainError';
 
@@ -13,28 +13,28 @@ class NotPlainError extends Error {
   }
 }
 
-/** A statement was not sent, or a transaction was left open: a mutator must not do that to its transaction. */
+/** A mutator tried to end or change its transaction, or left a nested transaction open. */
 class TransactionControlError extends Error {
   override readonly name = 'TransactionControlError';
 }
 
 const noneBegun = 'A mutator cannot end its transaction, only those that it has begun in it: Tidemark commits it';
 const leftOpen = 'The mutator left a transaction open that it had begun. Perhaps it did not await something';
-const submitted = 'BEGIN, COMMIT and ROLLBACK must be given to the client as text';
+const notGivenAsText = 'BEGIN, COMMIT and ROLLBACK must be given to the client as text';
 const over = 'The transaction of this mutator is over. A mutator must await all that it does with it';
 
-/** What every transaction of mutators has, in place of what was asked for. */
+/** The characteristics of every mutator transaction, which replace those that a mutator requests. */
 const characteristics = 'set transaction isolation level repeatable read';
 
 /**
- * The client of one transaction, as its mutators get it. They may use it as if it were theirs alone: a transaction that
- * they begin is a savepoint, and they cannot end the transaction itself. Watches what their statements do.
+ * The database client of one transaction's mutators. They can use it like a connection of their own. A transaction that
+ * they begin becomes a savepoint, and they cannot end the transaction itself. Tracks the effects of their statements.
  */
 export class MutatorClient {
-  /** For the mutators. Stands for the connection as long as the transaction is open. */
+  /** The client for mutators. It sends statements only while the transaction is open. */
   readonly client: PoolClient;
   /** The connection itself, for Tidemark's own statements. */
-  readonly own: PoolClient;
+  readonly connection: PoolClient;
   readonly #nested = new NestedTransactions();
   #allowed: 'all' | 'plain' | 'none' = 'all';
   #isPlain = true;
@@ -42,50 +42,50 @@ export class MutatorClient {
   #hasFailed = false;
   #refusal: Error | undefined;
 
-  constructor(own: PoolClient) {
-    this.own = own;
+  constructor(connection: PoolClient) {
+    this.connection = connection;
     const query = (...args: unknown[]) => this.#query(args);
     const release = () => {};
     const end = async (done?: () => void) => done?.();
-    // Some libraries take it for a pool, and want a client for each transaction.
+    // Some libraries treat the client as a pool, and request a client for each transaction.
     const connect = async (done?: (error: undefined, client: PoolClient, release: () => void) => void) => {
       done?.(undefined, this.client, release);
       return this.client;
     };
-    this.client = Object.assign(Object.create(own), { query, release, end, connect });
+    this.client = Object.assign(Object.create(connection), { query, release, end, connect });
   }
 
-  /** Whether all statements so far were plain. */
+  /** True if all statements so far were plain. */
   get isPlain(): boolean {
     return this.#isPlain;
   }
 
-  /** Whether a statement may have changed the connection for longer than the transaction. */
+  /** True if a statement may have changed the connection's state beyond the end of the transaction. */
   get mayLast(): boolean {
     return this.#mayLast;
   }
 
   /**
-   * Whether the transaction can go on: it is open, and no statement has failed since the last one that succeeded. The
-   * driver rejects a query before it learns what became of the transaction.
+   * True if the transaction can continue: it is open, and the last statement that ended did not fail. The status alone
+   * does not suffice, because the driver rejects a query before it receives the transaction's new status.
    */
   get isSound(): boolean {
-    return !this.#hasFailed && this.own.getTransactionStatus() === 'T';
+    return !this.#hasFailed && this.connection.getTransactionStatus() === 'T';
   }
 
-  /** @throws if the transaction must not be committed, whatever the mutators made of a refusal. */
+  /** @throws if the transaction must not be committed, even if a mutator caught the refusal of a statement */
   check(): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    // If the transaction has failed, that is the reason, and perhaps a passing one.
+    // If the transaction has failed, its own error is the reason, and may be transient.
     if (this.#nested.areOpen && this.isSound) throw new TransactionControlError(leftOpen);
   }
 
-  /** From now on, sends no statement that is not plain. */
+  /** Refuses further statements that are not plain. */
   restrict(): void {
     this.#allowed = 'plain';
   }
 
-  /** From now on, sends no statement: the transaction is about to end. */
+  /** Refuses all further statements, because the transaction is about to end. */
   close(): void {
     this.#allowed = 'none';
   }
@@ -102,18 +102,18 @@ export class MutatorClient {
       return this.#send(args);
     }
     if (effect.kind === 'forbidden') return this.#refuse(args, new TransactionControlError(effect.reason));
-    if (isSubmitted(statement)) return this.#refuse(args, new TransactionControlError(submitted));
+    if (isSubmittable(statement)) return this.#refuse(args, new TransactionControlError(notGivenAsText));
     if (effect.kind === 'characteristics') return this.#send(withText(args, characteristics));
     const step = this.#nested[effect.kind]();
     if (step === undefined) return this.#refuse(args, new TransactionControlError(noneBegun));
     return this.#send(withText(args, step.text), step);
   }
 
-  #send(args: readonly unknown[], { further, failed }: Partial<Step> = {}): unknown {
-    return send(this.own, withoutName(args), (error) => {
+  #send(args: readonly unknown[], { followUp, failed }: Partial<Step> = {}): unknown {
+    return send(this.connection, withoutName(args), (error) => {
       this.#hasFailed = error !== null;
       if (this.#hasFailed) failed?.();
-      else if (further !== undefined) this.own.query(further).catch(() => {});
+      else if (followUp !== undefined) this.connection.query(followUp).catch(() => {});
     });
   }
 

@@ -3,8 +3,8 @@ import { parserLoaded } from '../../view/parse/syntax.js';
 import { MutatorClient } from './mutator-client.js';
 
 /**
- * What precedes Tidemark's own last statements if mutators may have set a role that lacks the rights. Before Postgres 18,
- * deferred triggers run as whoever commits; that is still the mutators' role.
+ * Precedes Tidemark's own last statements if mutators may have set a role that lacks the privileges. Deferred triggers
+ * run before that, still with the mutators' role: before Postgres 18, they run as the role that commits.
  */
 const asConnected: readonly Statement[] = [
   { text: 'set constraints all immediate' },
@@ -12,9 +12,9 @@ const asConnected: readonly Statement[] = [
 ];
 
 /**
- * Runs work with mutators in a transaction, as `Database.transact` does. Commits nothing if a mutator tried to end the
- * transaction. Closes the connection if it might not be as it was: the next transaction on it may be another user's.
- * @param requestID what `application_name` says as long as the transaction is open. Default: what it says anyway.
+ * Runs mutators in a transaction, as `Database.transact` does. Commits nothing if a mutator tried to end the
+ * transaction. Closes the connection if its state may have changed, because its next transaction may be another user's.
+ * @param requestID included in `application_name` while the transaction is open. Default: the name stays unchanged.
  */
 export async function transactWithMutators<T>(
   db: Database,
@@ -24,8 +24,8 @@ export async function transactWithMutators<T>(
 ): Promise<T> {
   await parserLoaded;
   const beginning = requestID === undefined ? first : [...first, nameAfter(requestID)];
-  return db.transact(async (own, { discard, ...edges }) => {
-    const client = new MutatorClient(own);
+  return db.transact(async (connection, { discard, ...edges }) => {
+    const client = new MutatorClient(connection);
     const last: Statement[] = [];
     try {
       const result = await work(client, { first: edges.first, last: (...more) => void last.push(...more) });
@@ -40,7 +40,7 @@ export async function transactWithMutators<T>(
   }, beginning);
 }
 
-/** So that a session in `pg_stat_activity`, or a line in Postgres's log, leads to the request in the server's log. */
+/** Makes a session in `pg_stat_activity` or a line in Postgres's log lead to the request in the server's log. */
 function nameAfter(requestID: string): Statement {
   return { text: 'set local application_name = $1', values: [`tidemark ${requestID}`] };
 }

@@ -1,13 +1,13 @@
-/** What is sent in place of a statement that begins or ends a nested transaction. */
+/** The replacement for a statement that begins or ends a nested transaction. */
 export interface Step {
   readonly text: string;
-  /** To be sent when that has succeeded. */
-  readonly further?: string;
-  /** To be called if it fails. */
+  /** Sent after `text` has succeeded. */
+  readonly followUp?: string;
+  /** Called if `text` fails. */
   readonly failed?: () => void;
 }
 
-/** The transactions that a mutator has begun within its own and has not ended. Each is a savepoint. */
+/** The open transactions that a mutator has begun within its own. Each is a savepoint. */
 export class NestedTransactions {
   /** The names of the savepoints, the innermost last. */
   #open: readonly string[] = [];
@@ -28,7 +28,7 @@ export class NestedTransactions {
     };
   }
 
-  /** Ends the innermost one. Undefined if there is none. If a statement in it has failed, it stays, to be rolled back. */
+  /** Commits the innermost transaction; undefined if there is none. If that fails, it stays open for a rollback. */
   commit(): Step | undefined {
     const name = this.#end();
     if (name === undefined) return undefined;
@@ -40,11 +40,11 @@ export class NestedTransactions {
     };
   }
 
-  /** Ends the innermost one. Undefined if there is none. */
+  /** Rolls back the innermost transaction; undefined if there is none. */
   rollback(): Step | undefined {
     const name = this.#end();
     if (name === undefined) return undefined;
-    return { text: `rollback to savepoint ${name}`, further: `release savepoint ${name}` };
+    return { text: `rollback to savepoint ${name}`, followUp: `release savepoint ${name}` };
   }
 
   #end(): string | undefined {

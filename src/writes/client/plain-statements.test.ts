@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPlain } from './plain-statements.js';
 
-describe('plain', () => {
+describe('a plain statement', () => {
   it.each([
     'select 1',
     ' SELECT 1;\n',
@@ -17,10 +17,10 @@ describe('plain', () => {
     'select pg_advisory_xact_lock(1)',
     'select intos from t',
     { text: 'select $1', values: [1] },
-  ])('%s', (statement) => expect(isPlain(statement)).toBe(true));
+  ])('is recognized: %s', (statement) => expect(isPlain(statement)).toBe(true));
 });
 
-describe('not plain', () => {
+describe('any other statement', () => {
   it.each([
     'commit',
     'END',
@@ -56,5 +56,5 @@ describe('not plain', () => {
     null,
     undefined,
     7,
-  ])('%s', (statement) => expect(isPlain(statement)).toBe(false));
+  ])('is not plain: %s', (statement) => expect(isPlain(statement)).toBe(false));
 });

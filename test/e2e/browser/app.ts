@@ -1,20 +1,20 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** One user's application on a page, by what assistive technology finds there. */
+/** One user's application on a page, located by what assistive technology finds. */
 export interface App {
   readonly lists: Locator;
   list(name: string): Locator;
   readonly newList: Locator;
   readonly todos: Locator;
   readonly items: Locator;
-  /** Its checkbox. */
+  /** A todo's checkbox. */
   todo(title: string): Locator;
-  /** The checkbox of a todo that is done. */
+  /** The checkbox of a done todo. */
   done(title: string): Locator;
   readonly newTodo: Locator;
   readonly offline: Locator;
   readonly sync: Locator;
-  /** What it has to tell its user. */
+  /** The messages to the user. */
   readonly notices: Locator;
   button(name: string): Locator;
 }

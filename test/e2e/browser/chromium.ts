@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The file of a Chromium or Chrome: that of CHROMIUM_PATH, else the first one on the PATH. */
+/** The file of a Chromium or Chrome: CHROMIUM_PATH, or the first one on the PATH. */
 export function findChromium({ CHROMIUM_PATH, PATH = '' } = process.env): string | undefined {
   const folders = PATH.split(delimiter);
   return CHROMIUM_PATH || names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
@@ -13,7 +13,7 @@ export function findChromium({ CHROMIUM_PATH, PATH = '' } = process.env): string
 export const howToGetChromium =
   'no Chromium was found. Install chromium or Chrome so that it is on the PATH, or set CHROMIUM_PATH to its file';
 
-/** Starts it with a fresh profile and without any traffic of its own. */
+/** Starts Chromium with a new profile and without background traffic. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   const args = [
     '--no-sandbox',

@@ -1,4 +1,4 @@
-/** A page of `tidemark/client`, for Chromium: served by a server of the example, in this process. */
+/** A page of `tidemark/client` for Chromium, served by the example's server in this process. */
 import type pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
@@ -15,7 +15,7 @@ declare global {
   }
 }
 
-/** Shows the lists of a user, the state of the client, and what is refused. */
+/** Shows a user's lists, the state of the client, and refused mutations. */
 const html = `<!doctype html><title>Lists</title><link rel="icon" href="data:,">
 <ul></ul><output></output><p role="alert"></p>
 <script type="module">
@@ -44,9 +44,9 @@ window.client = client;
 
 export interface Tab {
   readonly page: Page;
-  /** The names of the lists that it shows. */
+  /** The names of the lists on the page. */
   lists(): Promise<string[]>;
-  /** What it says about its client. */
+  /** The client's state, as the page shows it. */
   status(): Promise<string | null>;
   create(id: string, name: string): Promise<void>;
 }
@@ -56,9 +56,9 @@ export interface ClientProfile {
   readonly watch: Watch;
   /** @param prepare called before the page loads */
   tab(user: string, version?: string, prepare?: (page: Page) => Promise<unknown>): Promise<Tab>;
-  /** Cuts the tabs off from the server, but for loading the page; or connects them again. */
+  /** Disconnects the tabs from the server, except for loading the page, or connects them again. */
   setSyncing(syncing: boolean): void;
-  /** Has the proxy treat the tabs' requests whose path begins so in another way. */
+  /** Makes the proxy treat the tabs' requests below this path differently. */
   treat(path: string, treatment: Treatment): void;
   readonly setOffline: (offline: boolean) => Promise<void>;
 }
@@ -77,7 +77,7 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
   let proxy: HostileProxy;
   let url: string;
   let profiles = 0;
-  /** How requests of a profile are treated whose path begins so. */
+  /** The treatment of a profile's requests, by the beginnings of paths. */
   const treatments = new Map<string, { readonly start: string; readonly treatment: Treatment }>();
   const watches: Watch[] = [];
   beforeAll(async () => {
@@ -91,7 +91,7 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
         return treatment && path.startsWith(start!) ? treatment : pass;
       },
     );
-    // Only pages of a secure origin have locks, and localhost is one.
+    // Locks need a secure context, and localhost is one.
     url = proxy.url.replace('127.0.0.1', 'localhost');
     browser = await launchChromium(chromium);
   });
@@ -129,7 +129,7 @@ export function useClientPages(page: ClientPage = { html, input: clientInput }):
           };
         },
         setSyncing(syncing) {
-          // Not by the browser: what is held back there goes out when its tab is closed.
+          // Not with the browser: requests that it holds back are sent when their tab is closed.
           watching.allow(/failed: .*\/sync\/|net::ERR_(EMPTY_RESPONSE|CONNECTION_RESET)/);
           treat('/sync/', syncing ? pass : { kind: 'reset request' });
         },

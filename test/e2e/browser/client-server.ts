@@ -10,7 +10,7 @@ import { builtPackage } from '../../support/built.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { listenWithFiles, type ServedFiles } from './served-files.js';
 
-/** A page, and what its `/client.js` is bundled of. */
+/** A page, and the source of its bundle `/client.js`. */
 export interface ClientPage {
   readonly html: string;
   readonly input: string;
@@ -24,7 +24,7 @@ export interface ClientServer {
   close(): Promise<void>;
 }
 
-/** @param database an empty one */
+/** @param database an empty database */
 export async function startClientServer(
   database: { readonly url: string; readonly pool: pg.Pool },
   page: ClientPage,
@@ -33,7 +33,7 @@ export async function startClientServer(
   await migrate({ database: database.url, views, log: silent });
   const { log } = memoryLog();
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
-  // React checks more of what it is given in development.
+  // React checks more in development.
   const define = { 'process.env.NODE_ENV': '"development"' };
   const built = await rolldown({ input: page.input, platform: 'browser', tsconfig: false, transform: { define } });
   const { code } = (await built.generate({ format: 'esm' })).output[0];

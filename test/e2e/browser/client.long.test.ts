@@ -10,8 +10,8 @@ beforeEach(async () => {
   await pages.pool?.query('delete from list; delete from tidemark.refusal');
 });
 
-describe('what is done offline', () => {
-  it('is shown, and sent when the network is back', async () => {
+describe('a change made offline', () => {
+  it('is shown immediately, and sent when the network is back', async () => {
     const profile = await pages.profile();
     const ann = await profile.tab('ann');
     await expect.poll(ann.status).toBe('online 0');
@@ -28,13 +28,13 @@ describe('what is done offline', () => {
     expect(await onServer()).toEqual(['Groceries', 'Garden']);
   });
 
-  it('survives its tab: the next one shows it, and sends it', async () => {
+  it('survives its tab, and the next tab shows and sends it', async () => {
     const profile = await pages.profile();
     const ann = await profile.tab('ann');
     await expect.poll(ann.status).toBe('online 0');
     profile.setSyncing(false);
     await ann.create('a', 'Groceries');
-    // Its tab is closed as soon as another one finds it.
+    // The tab is closed as soon as another one finds it.
     await expect
       .poll(async () => {
         const next = await profile.tab('ann');
@@ -56,15 +56,15 @@ describe('what is done offline', () => {
   it.each([
     ['the browser has a network again', 'online'],
     ['the page becomes visible', 'visibilitychange'],
-  ])('is sent at once when %s, although the next try is far away', async (_, event) => {
+  ])('is sent immediately when %s, although the next attempt is seconds away', async (_, event) => {
     const profile = await pages.profile();
-    // Without pokes, nothing else tells that the server is back.
+    // Without pokes, nothing else shows that the server is back.
     const ann = await profile.tab('ann', '', (page) => page.route('**/sync/poke?*', () => {}));
     await expect.poll(ann.status).toBe('online 0');
     profile.setSyncing(false);
     await ann.create('a', 'Groceries');
-    // The wait after each try is twice as long as the one before: almost eight seconds after the ninth. One that has not
-    // failed yet would still get through.
+    // The wait doubles after each attempt, and is almost eight seconds after the ninth. An attempt that has not failed
+    // yet would still get through.
     const failedPushes = () => profile.watch.requestsTo('/sync/push').filter((request) => request.failure());
     await expect.poll(failedPushes).toHaveLength(9);
     profile.setSyncing(true);
@@ -72,14 +72,14 @@ describe('what is done offline', () => {
     expect(await onServer()).toEqual([]);
 
     await ann.page.evaluate((name) => (name === 'online' ? window : document).dispatchEvent(new Event(name)), event);
-    // A slow machine takes its time; the next try is almost two seconds later still.
+    // Allows for a slow machine. The next attempt is almost two seconds later still.
     await expect.poll(onServer, { timeout: 4_000 }).toEqual(['Groceries']);
   });
 });
 
-it('a page whose record the server has lost is loaded again, and shows what the server has', async () => {
+it("a page reloads if the server has lost its record, and shows the server's data", async () => {
   const profile = await pages.profile();
-  profile.watch.allow(/Client state not found on server/);
+  profile.watch.allow(/Client state not found on server|The record of this client is lost/);
   const { page, lists, status, create } = await profile.tab('ann');
   await create('a', 'Groceries');
   await expect.poll(status).toBe('online 0');
@@ -98,7 +98,7 @@ it('a page whose record the server has lost is loaded again, and shows what the 
   expect(await onServer()).toEqual(['Groceries', 'Garden']);
 });
 
-it('three tabs share one stream of pokes, and show what any of them, or anyone else, has done', async () => {
+it('three tabs share one stream of pokes, and show changes from each tab and from SQL', async () => {
   const profile = await pages.profile();
   const first = await profile.tab('ann');
   await expect.poll(() => profile.watch.requestsTo('/sync/poke').length).toBe(1);
@@ -117,7 +117,7 @@ it('three tabs share one stream of pokes, and show what any of them, or anyone e
   for (const { status } of [second!, third!]) await expect.poll(status).toBe('online 0');
 });
 
-it('a sign-out in one tab ends all of the user, and deletes their data, and nobody else’s', async () => {
+it("a sign-out in one tab closes all tabs of the user, and deletes only that user's data", async () => {
   const profile = await pages.profile();
   const tabs = [await profile.tab('ann'), await profile.tab('ann'), await profile.tab('ann', '1')];
   const ben = await profile.tab('ben');
@@ -149,7 +149,7 @@ it('a sign-out in one tab ends all of the user, and deletes their data, and nobo
   await expect.poll(ben.lists).toEqual(['Garden']);
 });
 
-it('a refused mutation disappears, and its author is told', async () => {
+it('a refused mutation disappears, and the tab that made it shows the reason', async () => {
   const profile = await pages.profile();
   const [ann, other] = [await profile.tab('ann'), await profile.tab('ann')];
   await ann.create('a', 'Groceries');
@@ -162,18 +162,18 @@ it('a refused mutation disappears, and its author is told', async () => {
   expect(await other.page.getByRole('alert').textContent()).toBe('');
 });
 
-it('a new schema version takes over what the old one has not sent, and the old one knows that it is outdated', async () => {
+it('a new schema version sends the unsent mutations of the old one, which learns that it is outdated', async () => {
   const profile = await pages.profile();
   const old = await profile.tab('ann', '1');
-  const witness = await profile.tab('ann', '1');
+  const observer = await profile.tab('ann', '1');
   await expect.poll(old.status).toBe('online 0');
   profile.setSyncing(false);
   await old.create('a', 'Groceries');
-  // The witness finds it in the database.
-  await expect.poll(witness.lists).toEqual(['Groceries']);
+  // The other client receives it from the database.
+  await expect.poll(observer.lists).toEqual(['Groceries']);
   await old.page.close();
   expect(await onServer()).toEqual([]);
-  await witness.page.close();
+  await observer.page.close();
 
   profile.setSyncing(true);
   const next = await profile.tab('ann', '2');

@@ -5,7 +5,7 @@ import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
-it('Ann and Ben share a list, and each sees at once what the other does', async () => {
+it("Ann and Ben share a list, and each sees the other's changes immediately", async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   await ann.list('Work').click();
@@ -27,7 +27,7 @@ it('Ann and Ben share a list, and each sees at once what the other does', async 
   await ben.todo('Write the offer').waitFor({ state: 'detached' });
 });
 
-it('what SQL writes appears on both screens', async () => {
+it('rows written with SQL appear on both screens', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   for (const { list } of [ann, ben]) await list('Home').click();
@@ -39,7 +39,7 @@ it('what SQL writes appears on both screens', async () => {
   expect(await ann.list('Written by SQL').count()).toBe(0);
 });
 
-it('both stand side by side on one page', async () => {
+it('one page shows both applications side by side', async () => {
   const { ann, ben } = await (await profile()).sideBySide();
   for (const { list } of [ann, ben]) await list('Trip').click();
   await ann.todo('Book the tent').click();
@@ -50,7 +50,7 @@ it('both stand side by side on one page', async () => {
   expect(await ann.list("Ben's list").count()).toBe(0);
 });
 
-it('a strict content security policy is in force', async () => {
+it('the page has a strict content security policy', async () => {
   const { page, list } = await (await profile()).app('ann');
   await list('Home').waitFor();
   const policy = (await page.request.get('/')).headers()['content-security-policy'];
@@ -58,7 +58,7 @@ it('a strict content security policy is in force', async () => {
   expect(policy).not.toMatch(/unsafe|\*/);
 });
 
-it('what Ann calls on the documentation page appears in her application', async () => {
+it('a todo that Ann creates on the documentation page appears in her application', async () => {
   const ann = await (await profile()).app('ann');
   await ann.list('Home').click();
   const lists = await sql<{ id: string }>("select id from list where owner_id = 'ann' and name = 'Home'");

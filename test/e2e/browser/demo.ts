@@ -1,4 +1,4 @@
-/** The example as it is delivered, on a database of its own, and a browser. */
+/** The example as delivered, with its own database, and a browser. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { createDataFolder, type Example, startExample } from '../example/example.js';
 import { launchChromium } from './chromium.js';
@@ -6,9 +6,9 @@ import { openProfile, type Profile } from './profile.js';
 
 export interface Demo {
   readonly example: Example;
-  /** A browser profile with nothing in it yet. */
+  /** A new browser profile. */
   profile(options?: BrowserContextOptions): Promise<Profile>;
-  /** Stops the server and starts it again, at the same address. `meanwhile` runs in between. */
+  /** Stops the server and starts it again at the same address. `meanwhile` runs in between. */
   restart(meanwhile: () => Promise<unknown>): Promise<void>;
   stop(): Promise<void>;
 }

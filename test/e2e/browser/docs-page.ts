@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** The documentation page, as whoever tries a call out uses it. */
+/** The documentation page, from the point of view of a user who tries out a call. */
 export interface Docs {
   readonly page: Page;
   authorize(token: string): Promise<void>;
-  /** An operation by its path, opened. */
+  /** Opens an operation by its path. */
   open(path: string): Promise<Operation>;
 }
 

@@ -1,4 +1,4 @@
-/** A REST surface behind a prefix, whose one mutator notes what it is called with. */
+/** A REST API below a prefix, whose only mutator records its calls. */
 import { z } from 'zod';
 import type { UserContext } from '../../../src/context.js';
 import { listen } from '../../../src/node.js';
@@ -13,7 +13,7 @@ interface Call {
 
 export interface DocsServer {
   readonly url: string;
-  /** What has been called, in order. */
+  /** The calls so far, in order. */
   readonly calls: readonly Call[];
   close(): Promise<void>;
 }

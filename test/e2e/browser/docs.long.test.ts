@@ -38,7 +38,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Docs> {
 }
 
 describe('the documentation page', () => {
-  it('authorizes, tries out and shows the answer, under its policy and without a request to elsewhere', async () => {
+  it('authorizes and executes a call, without violating its policy or contacting another origin', async () => {
     const { page, authorize, open: openOperation } = await open();
     expect(await page.title()).toBe('Tasks & more');
     await authorize('ann');
@@ -50,7 +50,7 @@ describe('the documentation page', () => {
     expect(server.calls.at(-1)).toEqual({ userID: 'ann', args: todo });
   });
 
-  it('shows schemas, copies the command, and gives the answer as a file', async () => {
+  it('shows schemas, copies the curl command, and downloads the response', async () => {
     const { page, open: openOperation } = await open();
     watched.allow(/401/);
     const { section, execute } = await openOperation(create);
@@ -73,23 +73,26 @@ describe('the documentation page', () => {
     expect(await operation.answer.textContent()).toMatch(/no valid authorization/);
   });
 
-  it('keeps no token', async () => {
+  it('does not store the token', async () => {
     const { page, authorize } = await open();
     await authorize('ann');
     expect(await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])).toEqual([]);
   });
 });
 
-describe('whoever uses other means than eyes and a mouse', () => {
-  it.each(['light', 'dark'] as const)('finds nothing that axe objects to, when it is %s', async (colorScheme) => {
-    const { page, open: openOperation, authorize } = await open({ colorScheme });
-    await authorize('ann');
-    const operation = await openOperation(create);
-    await operation.execute(todo);
-    await expect.poll(() => operation.status.textContent()).toMatch(/^200/);
-    await page.evaluate(axe.source);
-    expect(await page.evaluate(findViolations)).toEqual([]);
-  });
+describe('axe', () => {
+  it.each(['light', 'dark'] as const)(
+    'finds no accessibility violation on the documentation page in %s mode',
+    async (colorScheme) => {
+      const { page, open: openOperation, authorize } = await open({ colorScheme });
+      await authorize('ann');
+      const operation = await openOperation(create);
+      await operation.execute(todo);
+      await expect.poll(() => operation.status.textContent()).toMatch(/^200/);
+      await page.evaluate(axe.source);
+      expect(await page.evaluate(findViolations)).toEqual([]);
+    },
+  );
 });
 
 interface Violation {
@@ -106,15 +109,15 @@ async function findViolations(): Promise<string[]> {
   );
 }
 
-const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
+const screenshots: readonly (BrowserContextOptions & { readonly name: string })[] = [
   { name: 'docs-light', colorScheme: 'light' },
   { name: 'docs-dark', colorScheme: 'dark' },
   { name: 'docs-narrow', viewport: { width: 360, height: 740 } },
 ];
 
-describe('screenshots, to be looked at', () => {
-  for (const { name, ...options } of looks) {
-    it(name, async () => {
+describe('the screenshot', () => {
+  for (const { name, ...options } of screenshots) {
+    it(`${name} shows a page that fits its width`, async () => {
       const { page, open: openOperation, authorize } = await open(options);
       await authorize('ann');
       const operation = await openOperation(create);

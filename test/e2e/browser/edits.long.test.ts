@@ -1,4 +1,4 @@
-/** Edits of titles while others change the same todo, and keys of an input method. */
+/** Tests edits of titles while others change the same todo, and the keys of input methods. */
 import { describe, expect } from 'vitest';
 import { it, useDemo } from './fixture.js';
 import { composeText } from './input-method.js';
@@ -11,7 +11,7 @@ const titleOf = async (id: string) => {
   return row?.title;
 };
 
-/** Ann's page with her list "Home", in which the first todo has this title. */
+/** Opens Ann's page with her list "Home", whose first todo has this title. */
 async function openHome(title: string): Promise<AppPage> {
   await fixture.sql("update todo set title = $1, done = false where id = 'ann-home-1'", [title]);
   const ann = await (await fixture.profile()).app('ann');
@@ -22,7 +22,7 @@ async function openHome(title: string): Promise<AppPage> {
 
 const field = ({ page }: AppPage) => page.getByRole('textbox', { name: /^Edit / });
 
-/** Writes something else, and waits until the server has it, and all that was written before. */
+/** Writes something else, and waits until the server has it and all earlier writes. */
 async function flush(ann: AppPage, title: string): Promise<void> {
   await ann.newTodo.fill(title);
   await ann.newTodo.press('Enter');
@@ -30,7 +30,7 @@ async function flush(ann: AppPage, title: string): Promise<void> {
   await expect.poll(() => ann.sync.getAttribute('data-pending')).toBe('0');
 }
 
-describe('an edit of a title that somebody else changes', () => {
+describe('an edit of a title that changes during the edit', () => {
   const ends: readonly (readonly [by: string, end: (ann: AppPage) => Promise<unknown>])[] = [
     ['by Enter', (ann) => field(ann).press('Enter')],
     ['by leaving the field', (ann) => ann.newTodo.click()],
@@ -43,7 +43,7 @@ describe('an edit of a title that somebody else changes', () => {
     ],
   ];
 
-  it.each(ends)('writes nothing if it ends %s and the text is as it was', async (by, end) => {
+  it.each(ends)('writes nothing if it ends %s and the text is unchanged', async (by, end) => {
     const ann = await openHome('Clean the shelf');
     await ann.button('Edit Clean the shelf').click();
     await field(ann).waitFor();
@@ -55,7 +55,7 @@ describe('an edit of a title that somebody else changes', () => {
     expect(await titleOf('ann-home-1')).toBe('Dust the shelf');
   });
 
-  it('writes nothing if the title has what a field cannot have', async () => {
+  it('writes nothing if the title contains characters that a text field drops', async () => {
     const ann = await openHome(' Two\nlines ');
     await ann.page.getByRole('button', { name: 'Edit Two lines' }).click();
     await field(ann).press('Enter');
@@ -63,7 +63,7 @@ describe('an edit of a title that somebody else changes', () => {
     expect(await titleOf('ann-home-1')).toBe(' Two\nlines ');
   });
 
-  it('writes what the user has changed', async () => {
+  it('writes the text that the user has changed', async () => {
     const ann = await openHome('Clean the shelf');
     await ann.button('Edit Clean the shelf').click();
     await fixture.sql("update todo set title = 'Dust the shelf' where id = 'ann-home-1'");
@@ -73,7 +73,7 @@ describe('an edit of a title that somebody else changes', () => {
     await expect.poll(() => titleOf('ann-home-1')).toBe('Paint the shelf');
   });
 
-  it('ends without a complaint if the todo is deleted', async () => {
+  it('ends without an error message if the todo is deleted', async () => {
     const ann = await openHome('Clean the shelf');
     await fixture.sql("insert into todo (id, list_id, title, sort) values ('short-lived', 'ann-home', 'Call Cleo', 0)");
     await ann.button('Edit Call Cleo').click();
@@ -86,7 +86,7 @@ describe('an edit of a title that somebody else changes', () => {
 });
 
 describe('Enter in an input method', () => {
-  it('ends neither an edit nor a new todo', async () => {
+  it('submits neither an edit nor a new todo', async () => {
     const ann = await openHome('Clean the shelf');
     await ann.button('Edit Clean the shelf').click();
     await field(ann).fill('');
@@ -103,7 +103,7 @@ describe('Enter in an input method', () => {
   });
 });
 
-it('why the client does not sync is text on the page', async () => {
+it('the page shows why the client does not sync', async () => {
   const profile = await fixture.profile();
   const ann = await profile.app('ann');
   await expect.poll(() => ann.sync.getAttribute('data-state')).toBe('online');
@@ -115,7 +115,7 @@ it('why the client does not sync is text on the page', async () => {
   await profile.context.unroute('**/sync/push');
   await expect.poll(() => ann.notices.textContent()).toBe('');
 
-  // There is nothing wrong with being offline because the user wants to be.
+  // Being offline on purpose is not an error.
   await ann.offline.click();
   await expect.poll(() => ann.sync.getAttribute('data-state')).toBe('offline');
   expect(await ann.notices.textContent()).toBe('');

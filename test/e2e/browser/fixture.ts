@@ -1,4 +1,4 @@
-/** One demo for a test file; for each test the browser profiles it opens, which must end without a complaint. */
+/** One demo for a test file, and browser profiles for each test, which must end without problems. */
 import pg from 'pg';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, it as anyIt, beforeAll, expect, inject } from 'vitest';
@@ -7,12 +7,12 @@ import type { Profile } from './profile.js';
 
 const chromium = inject('chromium');
 
-/** Skipped where there is no browser. */
+/** Skipped without a browser. */
 export const it = anyIt.skipIf(!chromium);
 
 export interface Fixture {
   readonly demo: Demo;
-  /** Writes past the server, as psql would. */
+  /** Writes directly to the database, as psql does. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
   profile(options?: BrowserContextOptions): Promise<Profile>;
 }

@@ -1,4 +1,4 @@
-/** A sign-out beside a tab that does not respond. */
+/** Tests a sign-out beside a tab that does not respond. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect } from 'vitest';
 import { useClientPages } from './client-page.js';
@@ -10,7 +10,7 @@ beforeEach(async () => {
   await pages.pool?.query('delete from list; delete from tidemark.refusal');
 });
 
-/** Hangs a page. Returns what lets it continue. */
+/** Hangs a page, and returns a function that lets it continue. */
 type Hang = (page: Page) => Promise<() => Promise<unknown>>;
 
 const inDialog: Hang = async (page) => {
@@ -31,7 +31,7 @@ const inLoop: Hang = async (page) => {
   return () => page.evaluate(() => {});
 };
 
-/** Within a transaction of IndexedDB, which stays open. */
+/** In an IndexedDB transaction, which stays open. */
 const inTransaction: Hang = async (page) => {
   const opened = new Promise<() => Promise<void>>((resolve) =>
     page.on('dialog', (dialog) => resolve(() => dialog.accept())),
@@ -60,7 +60,7 @@ it.each([
   ['in a loop', inLoop, 'saved'],
   ['in a transaction', inTransaction, 'memory'],
 ] as const)(
-  'a sign-out beside a tab that hangs %s leaves nothing, and the user can sign in again',
+  'a sign-out beside a tab that hangs %s leaves no visible data, and the user can sign in again',
   async (_, hang, storage) => {
     const profile = await pages.profile();
     profile.watch.allow(/net::ERR_ABORTED/);
@@ -99,7 +99,7 @@ it.each([
     await expect.poll(hung.status, { timeout: loopMs + 10_000 }).toContain('closed signed-out');
     expect(await hung.lists()).toEqual([]);
     await hung.page.close();
-    // What the tab that hung has tried to write later is not there.
+    // Data that the hung tab tried to write later does not exist.
     profile.setSyncing(false);
     await back.page.reload();
     await expect.poll(back.lists, { timeout: 20_000 }).toEqual(storage === 'saved' ? ['Mine'] : []);

@@ -1,9 +1,9 @@
-/** An input method, as those for Japanese or Chinese, in Chromium. */
+/** An input method in Chromium, like those for Japanese or Chinese. */
 import type { Locator, Page } from 'playwright-core';
 
 /**
- * Composes a text in a field that has the focus, and ends the composition with Enter: as in most browsers, where that key
- * comes while the text is being composed, and as in Safari, where it comes afterwards with the code 229.
+ * Composes a text in the focused field, and ends the composition with Enter. In most browsers, that key arrives during
+ * the composition. In Safari, it arrives afterwards, with the code 229.
  */
 export async function composeText(page: Page, field: Locator, text: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
@@ -14,7 +14,7 @@ export async function composeText(page: Page, field: Locator, text: string): Pro
   await session.detach();
 }
 
-/** Chromium has no input method that takes the key, so the page gets the event that one leaves it. */
+/** Chromium has no input method that handles the key, so the test dispatches the event that one passes on. */
 const pressEnter = (field: Locator, init: { readonly isComposing?: boolean; readonly keyCode?: number }) =>
   field.evaluate((element, options) => {
     element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...options }));

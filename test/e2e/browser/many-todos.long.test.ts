@@ -5,10 +5,10 @@ import { it, useDemo } from './fixture.js';
 
 const { profile, sql } = useDemo();
 
-/** More than fit on the screen, far fewer than there are. */
-const mostItems = 200;
+/** More than fit on the screen, and far fewer than the list has. */
+const maxItems = 200;
 
-/** Scrolls a list to its end, an equal part of the way in each frame, and returns the frames' times in milliseconds. */
+/** Scrolls a list to its end in equal steps, one in each frame, and returns the frames' times in milliseconds. */
 function scrollToEnd(todos: Locator, frames: number): Promise<number[]> {
   return todos.evaluate(async (list, frames) => {
     const canScroll = (element: Element) =>
@@ -28,7 +28,7 @@ function scrollToEnd(todos: Locator, frames: number): Promise<number[]> {
   }, frames);
 }
 
-it('10,000 more todos arrive on both screens, of which the page holds what is seen', async () => {
+it('10,000 more todos arrive on both screens, and the page renders only the visible ones', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');
   for (const { list } of [ann, ben]) await list('Home').click();
@@ -46,14 +46,14 @@ it('10,000 more todos arrive on both screens, of which the page holds what is se
         return todo(last!.title).isVisible();
       })
       .toBe(true);
-    expect(await items.count()).toBeLessThan(mostItems);
+    expect(await items.count()).toBeLessThan(maxItems);
     await page.reload();
   }
   await ann.list('Home').click();
   await ann.todo('Clean the shelf').waitFor();
   const times = await scrollToEnd(ann.todos, 300);
   await ann.todo(last!.title).waitFor();
-  expect(await ann.items.count()).toBeLessThan(mostItems);
+  expect(await ann.items.count()).toBeLessThan(maxItems);
   const [median, p95, longest] = [0.5, 0.95, 1].map((q) => quantile(times, q).toFixed(1));
   console.log(`frames while scrolling over 10,000 todos: median ${median} ms, p95 ${p95} ms, longest ${longest} ms`);
 });

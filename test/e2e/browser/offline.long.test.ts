@@ -14,8 +14,8 @@ const ways: readonly Way[] = [
   { by: 'with the network', turn: (isOnline, _, { context }) => context.setOffline(!isOnline) },
 ];
 
-describe.each(ways)('an application that is offline $by', ({ turn }) => {
-  it('goes on working, and catches up when it is back', async () => {
+describe.each(ways)('an application that goes offline $by', ({ turn }) => {
+  it('continues to work, and catches up when it is online again', async () => {
     await fixture.sql("update todo set done = false where list_id = 'ann-home'");
     const profile = await fixture.profile();
     const ann = await profile.app('ann');
@@ -46,13 +46,13 @@ describe.each(ways)('an application that is offline $by', ({ turn }) => {
   });
 });
 
-it('what is done while the server is away arrives when it is there again', async () => {
+it('a change made while the server is down arrives when the server is back', async () => {
   const profile = await fixture.profile();
   const ann = await profile.app('ann');
   await ann.list('Work').click();
   await ann.todo('Write the offer').waitFor();
   profile.watch.allow(/net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING|EMPTY_RESPONSE)/);
-  // A server that is about to stop takes no new streams.
+  // A stopping server accepts no new streams.
   profile.watch.allow(/\b503\b.*\/sync\/poke\?/);
   await fixture.demo.restart(async () => {
     await ann.todo('Write the offer').click();

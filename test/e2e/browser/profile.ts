@@ -6,9 +6,9 @@ import { type Watch, watch } from './watch.js';
 export interface Profile {
   readonly context: BrowserContext;
   readonly watch: Watch;
-  /** A tab with the application of a user. `prepare` is called before it loads. */
+  /** Opens a tab with a user's application. `prepare` is called before it loads. */
   app(user: string, prepare?: (page: Page) => Promise<unknown>): Promise<AppPage>;
-  /** A tab with the applications of Ann and Ben. */
+  /** Opens a tab with the applications of Ann and Ben. */
   sideBySide(): Promise<{ readonly page: Page; readonly ann: App; readonly ben: App }>;
 }
 

@@ -1,4 +1,4 @@
-/** A page of `tidemark/react`. Tests say what it shows, and read what its components have been given. */
+/** A page of `tidemark/react`. Tests choose what it shows, and read the values that its components receive. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createClient, type Observable } from 'tidemark/client';
@@ -9,19 +9,20 @@ import type { Todo, views } from '../../../examples/tasks/src/views.js';
 type Mutators = typeof mutators;
 type Views = typeof views;
 
-/** What the page shows. */
+/** The content of the page. */
 export interface Shown {
   readonly user: string;
-  /** The todos of this list, by the index. */
+  /** Shows the todos of this list, by the index. */
   readonly listID?: string;
-  /** The todo with this ID, by its key. */
+  /** Shows the todo with this ID, by its key. */
   readonly todoID?: string;
 }
 
-/** What a component has been given in a render. */
+/** The values that a component receives in a render. */
 export interface Rendered {
   readonly component: string;
-  readonly asked: string | undefined;
+  /** The ID of the list or the todo that it shows. */
+  readonly id: string | undefined;
   readonly rows: readonly Todo[] | Todo | null | undefined;
 }
 
@@ -29,7 +30,7 @@ declare global {
   interface Window {
     show: (shown: Shown) => void;
     rendered: Rendered[];
-    /** How many subscriptions to rows are open. */
+    /** The number of open subscriptions to rows. */
     subscriptions: number;
   }
 }
@@ -37,8 +38,8 @@ declare global {
 const { ClientProvider, useClient } = createClientContext<Mutators, Views>();
 window.rendered = [];
 window.subscriptions = 0;
-const log = (component: string, asked: string | undefined, rows: Rendered['rows']) =>
-  window.rendered.push({ component, asked, rows });
+const log = (component: string, id: string | undefined, rows: Rendered['rows']) =>
+  window.rendered.push({ component, id, rows });
 
 function Lists() {
   const client = useClient();
@@ -83,7 +84,7 @@ function countingClient(user: string): typeof window.client {
     indexes: { todo: ['listID'] },
     mutators: { list: { create: (tx, { id, name }) => tx.view('list').set(id, { id, name, ownerID: user }) } },
   });
-  /** Connected to the local data while it has listeners, as an observable of the client is. */
+  /** Connected to the local data while it has listeners, like the client's own observables. */
   const counted = <Value,>({ get, subscribe }: Observable<Value>): Observable<Value> => {
     let listeners = 0;
     const add = (change: 1 | -1) => {

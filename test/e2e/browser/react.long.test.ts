@@ -27,20 +27,20 @@ const sections = () => tab.page.locator('section').allTextContents();
 const renders = () => tab.page.evaluate(() => window.rendered.length);
 
 describe('a view', () => {
-  it('is undefined until it is read, then its rows, and never those of what was asked before', async () => {
+  it('is undefined until it is read, then its rows, and never the rows of previous options', async () => {
     await show({ listID: 'a' });
     await expect.poll(sections).toEqual(['Roses', 'Roses']);
     await show({ listID: 'b' });
     await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
     const rendered = await tab.page.evaluate(() =>
-      window.rendered.map(({ asked, rows }) => [asked, Array.isArray(rows) ? rows.map(({ listID }) => listID) : rows]),
+      window.rendered.map(({ id, rows }) => [id, Array.isArray(rows) ? rows.map(({ listID }) => listID) : rows]),
     );
     expect(new Set(rendered.map((each) => JSON.stringify(each)))).toEqual(
       new Set(['["a",null]', '["a",["a"]]', '["b",null]', '["b",["b","b"]]']),
     );
   });
 
-  it('renders again when its rows change, and only then, though its options are new each time', async () => {
+  it('renders again only when its rows change, even if its options are new objects each time', async () => {
     await show({ listID: 'b' });
     await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
     const before = await renders();
@@ -62,7 +62,7 @@ describe('a view', () => {
     expect(different).toBe(2);
   });
 
-  it('is one subscription and one array for all components that ask the same, until the last of them has gone', async () => {
+  it('shares one subscription and one array among components with equal options until the last unmounts', async () => {
     expect(await tab.page.evaluate(() => window.subscriptions)).toBe(1);
     await show({ listID: 'b' });
     await expect.poll(sections).toEqual(['Milk,Oats', 'Milk,Oats']);
@@ -88,7 +88,7 @@ describe('a view', () => {
   });
 });
 
-it('a row is undefined until it is read, and null when there is none', async () => {
+it('a row is undefined until it is read, and null if it does not exist', async () => {
   await show({ todoID: '3' });
   await expect.poll(sections).toEqual(['Oats']);
   await pages.pool.query("delete from todo where id = '3'");
@@ -99,7 +99,7 @@ it('a row is undefined until it is read, and null when there is none', async () 
   expect([...new Set(rendered)]).toEqual(['undefined', 'Oats', 'null']);
 });
 
-it('what is pending, what is refused and the state of the connection are shown', async () => {
+it('the page shows pending and refused mutations and the state of the connection', async () => {
   const profile = await pages.profile();
   tab = await profile.tab('ann');
   await expect.poll(tab.status).toBe('online 0');

@@ -1,4 +1,4 @@
-/** A page of the unmodified Replicache client: it shows the lists of a user, and the state of the client. */
+/** A page of the unmodified Replicache client. It shows a user's lists and the state of the client. */
 import { Replicache, type WriteTransaction } from 'replicache';
 import type { ArgsOf } from 'tidemark';
 import { connectPokes } from 'tidemark/poke';

@@ -1,4 +1,4 @@
-/** The unmodified Replicache client of the npm package, in Chromium. */
+/** Tests the unmodified Replicache client from npm in Chromium. */
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { useClientPages } from './client-page.js';
@@ -13,10 +13,10 @@ const pages = useClientPages({
 const onServer = async () =>
   (await pages.pool.query('select name from list order by id')).rows.map(({ name }: { name: string }) => name);
 
-it('pushes, is poked, pulls, takes back what is refused, and goes on offline, also after a reload', async () => {
+it('Replicache pushes, is poked, pulls, rolls back refused mutations, and works offline after a reload', async () => {
   const profile = await pages.profile();
   const ann = await profile.tab('ann');
-  const witness = await profile.tab('ann');
+  const observer = await profile.tab('ann');
   const elsewhere = await (await pages.profile()).tab('ann');
   const create = (id: string, name: string) => ann.page.evaluate((list) => window.createList(list), { id, name });
   for (const { status } of [ann, elsewhere]) await expect.poll(status).toBe('online 0');
@@ -34,9 +34,9 @@ it('pushes, is poked, pulls, takes back what is refused, and goes on offline, al
   profile.setSyncing(false);
   await create('c', 'Offline');
   await expect.poll(ann.status).toBe('offline 1');
-  // The witness finds it in the database.
-  await expect.poll(witness.lists).toEqual(['Groceries', 'Garden', 'Offline']);
-  await witness.page.close();
+  // The other client receives it from the database.
+  await expect.poll(observer.lists).toEqual(['Groceries', 'Garden', 'Offline']);
+  await observer.page.close();
   await ann.page.reload();
   await expect.poll(ann.lists).toEqual(['Groceries', 'Garden', 'Offline']);
   expect(await onServer()).toEqual(['Groceries', 'Garden']);

@@ -7,15 +7,15 @@ const fixture = useDemo();
 
 const file = (name: string) => fileURLToPath(new URL(`screenshots/${name}.png`, import.meta.url));
 
-const looks: readonly (BrowserContextOptions & { readonly name: string })[] = [
+const screenshots: readonly (BrowserContextOptions & { readonly name: string })[] = [
   { name: 'light', colorScheme: 'light' },
   { name: 'dark', colorScheme: 'dark' },
   { name: 'narrow', viewport: { width: 360, height: 740 } },
 ];
 
-describe('screenshots, to be looked at', () => {
-  for (const { name, ...options } of looks) {
-    it(name, async () => {
+describe('the screenshot', () => {
+  for (const { name, ...options } of screenshots) {
+    it(`${name} shows a page that fits its width`, async () => {
       const { app } = await fixture.profile(options);
       const { page, list, todo } = await app('ann');
       await list('Home').click();
@@ -25,7 +25,7 @@ describe('screenshots, to be looked at', () => {
     });
   }
 
-  it('side by side', async () => {
+  it('side-by-side shows both applications', async () => {
     const { sideBySide } = await fixture.profile();
     const { page, ann, ben } = await sideBySide();
     for (const { list } of [ann, ben]) await list('Home').click();

@@ -3,7 +3,7 @@ import type { Sync } from '../../../src/index.js';
 import type { Logger } from '../../../src/log.js';
 import { type Listening, listen } from '../../../src/node.js';
 
-/** The text and the media type of each file, by its path. */
+/** The text and the media type of each file, by path. */
 export type ServedFiles = Readonly<Record<string, readonly [text: string, type: string]>>;
 
 export function listenWithFiles(sync: Sync, files: ServedFiles, log: Logger): Promise<Listening> {

@@ -1,4 +1,4 @@
-/** What happens to a user's session in the application: refusals, a sign-out, a newer version of the page. */
+/** Tests refusals, a sign-out and a newer version of the page during a user's session. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { App } from './app.js';
@@ -7,7 +7,7 @@ import type { AppPage } from './profile.js';
 
 declare global {
   interface Window {
-    /** Lets a deletion that is held happen, or fail. */
+    /** Lets a held deletion happen, or fail. */
     release?: (fails: boolean) => void;
   }
 }
@@ -17,7 +17,7 @@ const { profile, sql } = useDemo();
 const pending = ({ sync }: App) => sync.getAttribute('data-pending');
 const state = ({ sync }: App) => sync.getAttribute('data-state');
 
-it('what the server refuses disappears, and its author is told what it was and why', async () => {
+it('a refused change disappears, and its author sees what it was and why it was refused', async () => {
   const { app } = await profile();
   const [ben, elsewhere] = [await app('ben'), await (await profile()).app('ben')];
   const ann = await (await profile()).app('ann');
@@ -42,7 +42,7 @@ it('what the server refuses disappears, and its author is told what it was and w
   expect(await ben.notices.textContent()).toBe('');
 });
 
-it('another account shows what is theirs, and nothing else', async () => {
+it('another account shows only its own lists', async () => {
   const app = await (await profile()).app('ann');
   const { page, list, lists } = app;
   await list('Work').waitFor();
@@ -58,7 +58,7 @@ it('another account shows what is theirs, and nothing else', async () => {
   }
 });
 
-it('a sign-out asks before anything is lost, ends all tabs of the user, and leaves nothing of theirs', async () => {
+it("a sign-out warns of unsent changes, signs out all tabs of the user, and deletes the user's data", async () => {
   const { app } = await profile();
   const tabs = [await app('ann'), await app('ann')];
   const [first, second] = tabs as [AppPage, AppPage];
@@ -85,7 +85,7 @@ it('a sign-out asks before anything is lost, ends all tabs of the user, and leav
   await expect.poll(() => pending(first)).toBe('0');
   await first.button('Sign out').click();
   const signIn = first.button('Sign in as ann');
-  // It can be pressed as soon as all is deleted.
+  // The button is enabled as soon as everything is deleted.
   await expect.poll(() => signIn.isEnabled()).toBe(true);
   expect((await databases()).filter((name) => !name.includes(' ben'))).toEqual([]);
   for (const { sync, lists } of tabs) {
@@ -93,7 +93,7 @@ it('a sign-out asks before anything is lost, ends all tabs of the user, and leav
     expect(await lists.count()).toBe(0);
   }
   await first.page.getByText('nothing of yours is left in this browser').waitFor();
-  // The other tab does not know how far the deletion is.
+  // The other tab does not know the progress of the deletion.
   expect(await second.page.getByText('nothing of yours is left').count()).toBe(0);
   await second.button('Sign in as ann').waitFor();
   await signIn.click();
@@ -102,7 +102,7 @@ it('a sign-out asks before anything is lost, ends all tabs of the user, and leav
   await expect.poll(() => state(ben)).toBe('online');
 });
 
-/** Holds each deletion of a database until `window.release` is called, which lets it happen, or fails it. */
+/** Holds each deletion of a database until `window.release` is called, which performs it or makes it fail. */
 const holdDeletions = (page: Page) =>
   page.addInitScript(() => {
     const remove = IDBFactory.prototype.deleteDatabase;
@@ -117,7 +117,7 @@ const holdDeletions = (page: Page) =>
     };
   });
 
-it('a sign-out says that nothing is left when that is so, that it is still at work before, and that it has failed', async () => {
+it('a sign-out shows that it is deleting data, that it has failed, and that nothing is left', async () => {
   const { app } = await profile();
   const { page, button, list, ...ann } = await app('ann', holdDeletions);
   await list('Work').waitFor();
@@ -150,7 +150,7 @@ it('a sign-out says that nothing is left when that is so, that it is still at wo
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-/** Serves the page as a newer version of it, which keeps its data in another form. */
+/** Serves a newer version of the page, which stores its data in another format. */
 async function deployNext(context: BrowserContext): Promise<void> {
   await context.route('**/assets/*.js', async (route) => {
     const response = await route.fetch();
@@ -161,21 +161,21 @@ async function deployNext(context: BrowserContext): Promise<void> {
   });
 }
 
-it('a newer version of the page sends what the old one could not, and the old one offers to load it', async () => {
+it('a newer version of the page sends unsent changes of the old one, which offers to reload', async () => {
   const { app, context } = await profile();
   const tabs = [await app('ann'), await app('ann')];
   for (const { list, todo } of tabs) {
     await list('Work').click();
     await todo('Shorten the offer').waitFor();
   }
-  const [old, witness] = tabs as [AppPage, AppPage];
-  for (const { page, offline } of [witness, old]) {
+  const [old, observer] = tabs as [AppPage, AppPage];
+  for (const { page, offline } of [observer, old]) {
     await page.bringToFront();
     await offline.click();
   }
   await old.todo('Shorten the offer').click();
-  // The witness finds it in the database.
-  await witness.done('Shorten the offer').waitFor();
+  // The other client receives it from the database.
+  await observer.done('Shorten the offer').waitFor();
   await old.page.close();
   expect(await sql("select from todo where title = 'Shorten the offer' and done")).toEqual([]);
 
@@ -186,10 +186,10 @@ it('a newer version of the page sends what the old one could not, and the old on
   await expect.poll(() => sql("select from todo where title = 'Shorten the offer' and done")).toHaveLength(1);
   expect(await next.notices.textContent()).toBe('');
 
-  await expect.poll(() => witness.notices.textContent()).toMatch(/newer version/);
-  await witness.page.bringToFront();
-  await witness.button('Reload').click();
-  await witness.list('Work').waitFor();
-  await expect.poll(() => state(witness)).toBe('online');
-  expect(await witness.notices.textContent()).toBe('');
+  await expect.poll(() => observer.notices.textContent()).toMatch(/newer version/);
+  await observer.page.bringToFront();
+  await observer.button('Reload').click();
+  await observer.list('Work').waitFor();
+  await expect.poll(() => state(observer)).toBe('online');
+  expect(await observer.notices.textContent()).toBe('');
 });

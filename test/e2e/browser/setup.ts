@@ -1,10 +1,10 @@
-/** Before the browser tests: finds the browser. A developer may be without one, the build server may not. */
+/** Finds the browser before the browser tests. It is optional for developers, and required on the build server. */
 import type { TestProject } from 'vitest/node';
 import { findChromium, howToGetChromium } from './chromium.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The browser's file; empty where there is none. */
+    /** The browser's file; empty if there is none. */
     chromium: string;
   }
 }

@@ -1,4 +1,4 @@
-/** IndexedDB as browsers have it: full, denied, broken, hanging. */
+/** Tests IndexedDB when it is full, denied, broken or hanging, as in real browsers. */
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect } from 'vitest';
 import { useClientPages } from './client-page.js';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   await pages.pool?.query('delete from list; delete from tidemark.refusal');
 });
 
-it('a full disk loses nothing that is not said to be in memory alone, and is made up for when there is room', async () => {
+it('a full disk shows in the status, and all data is saved once there is space', async () => {
   const profile = await pages.profile();
   const { page, status, lists } = await profile.tab('ann');
   await expect.poll(status).toBe('online 0');
@@ -27,7 +27,7 @@ it('a full disk loses nothing that is not said to be in memory alone, and is mad
   const session = await page.context().newCDPSession(page);
   const origin = new URL(page.url()).origin;
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
-  // Chromium believes for half a minute in the room that it has seen.
+  // Chromium caches the free space for half a minute.
   await page.waitForTimeout(31_000);
   const saved = await page.evaluate(async () => {
     const states = [];
@@ -50,7 +50,7 @@ it('a full disk loses nothing that is not said to be in memory alone, and is mad
   expect(await onServer()).toHaveLength(201);
 });
 
-/** What a browser's `indexedDB.open` does, in the page. */
+/** Replacements for `indexedDB.open`, which run in the page. */
 const failures: Record<string, () => void> = {
   'throws a SecurityError': () => {
     IDBFactory.prototype.open = () => {
@@ -76,9 +76,9 @@ describe.each(Object.keys(failures))('an IndexedDB that %s', (how) => {
     const { page, status, create } = await profile.tab('ann', '', (page) => page.addInitScript(failures[how]!));
     const called = Date.now();
     await create('a', 'In memory');
-    const [least, most] = how === 'never answers' ? [7_000, 10_000] : [0, 2_000];
-    expect(Date.now() - called).toBeGreaterThanOrEqual(least);
-    expect(Date.now() - called).toBeLessThan(most);
+    const [minMs, maxMs] = how === 'never answers' ? [7_000, 10_000] : [0, 2_000];
+    expect(Date.now() - called).toBeGreaterThanOrEqual(minMs);
+    expect(Date.now() - called).toBeLessThan(maxMs);
     expect(await storage(page)).toBe('memory storage-unavailable');
     await expect.poll(status, { timeout: 15_000 }).toBe('online 0');
     await expect.poll(onServer).toEqual(['In memory']);
@@ -87,7 +87,7 @@ describe.each(Object.keys(failures))('an IndexedDB that %s', (how) => {
   });
 });
 
-it('a database that is deleted while the page is open is said to be lost, and calls are sent all the same', async () => {
+it('the status reports a database deleted while the page is open, and mutations are still sent', async () => {
   const profile = await pages.profile();
   profile.watch.allow(/Error during (persist|refresh).* was deleted/);
   const { page, lists, status, create } = await profile.tab('ann');
@@ -109,12 +109,12 @@ it('a database that is deleted while the page is open is said to be lost, and ca
   await expect.poll(() => storage(page)).toBe('saved');
 });
 
-it('a database that cannot be read when the page is shown again rejects nothing that nobody can catch', async () => {
+it('an unreadable database causes no unhandled rejection when the page is shown again', async () => {
   const profile = await pages.profile();
   const { page, status } = await profile.tab('ann');
   await expect.poll(status).toBe('online 0');
   await expect.poll(() => storage(page)).toBe('saved');
-  // A page error would be among the profile's problems.
+  // A page error would count as a problem of the profile.
   await page.evaluate(async () => {
     const { transaction } = IDBDatabase.prototype;
     IDBDatabase.prototype.transaction = () => {
@@ -127,7 +127,7 @@ it('a database that cannot be read when the page is shown again rejects nothing 
   await expect.poll(status).toBe('online 0');
 });
 
-it('a page that is loaded again when its first pull is saved pulls what has changed alone', async () => {
+it('a page that reloads after its first pull is saved pulls only what has changed', async () => {
   await pages.pool.query(`
     insert into list select n, 'ann', 'List ' || n from generate_series(1, 100) n;
     insert into todo (id, list_id, title, done, sort) select n, 1 + n % 100, 'Todo ' || n, false, n from generate_series(1, 20000) n`);
@@ -148,7 +148,7 @@ it('a page that is loaded again when its first pull is saved pulls what has chan
   expect(cookies).not.toContain(null);
 });
 
-it('the browser is asked to keep the data if the application wants that, and not otherwise', async () => {
+it('the client requests persistent storage only if the application sets the option', async () => {
   const profile = await pages.profile();
   const { page } = await profile.tab('ann', '', (page) =>
     page.addInitScript(() => {
@@ -160,7 +160,7 @@ it('the browser is asked to keep the data if the application wants that, and not
     }),
   );
   expect(await page.title()).toBe('Lists');
-  // As text, since Vitest rewrites imports.
+  // As text, because Vitest rewrites imports.
   await page.evaluate(`import('/client.js').then(({ createClient }) =>
     createClient({ user: 'another', auth: 'Bearer ann', persistentStorage: true }).close())`);
   expect(await page.title()).toBe('asked');

@@ -6,13 +6,13 @@ const { profile, sql } = useDemo();
 
 const isPull = (request: Request) => request.url().endsWith('/sync/pull');
 
-/** The cookie of the first pull of a tab. */
+/** The cookie of a tab's first pull. */
 async function firstCookie(page: Page): Promise<unknown> {
   const request = await page.waitForRequest(isPull);
   return (request.postDataJSON() as { cookie: unknown }).cookie;
 }
 
-it('a second tab starts from what the first one has saved, before any answer', async () => {
+it('a second tab shows the data that the first one has saved, before any response', async () => {
   const { app } = await profile();
   const first = await app('ann');
   await first.list('Home').click();
@@ -52,10 +52,10 @@ it('a second tab starts from what the first one has saved, before any answer', a
   await expect.poll(() => isAnswered).toBe(true);
 });
 
-it('the tabs of a profile share one stream of pokes, which another takes over when its tab closes', async () => {
+it('the tabs of a profile share a stream of pokes, and a second tab reopens it when the first one closes', async () => {
   const { app, watch } = await profile();
   const first = await app('ann');
-  // So that it is the one with the stream.
+  // Ensures that this tab has the stream.
   await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(1);
   const second = await app('ann');
   const tabs = [first, second];

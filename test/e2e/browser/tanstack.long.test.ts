@@ -1,4 +1,4 @@
-/** The example for TanStack DB as it is delivered, with its 10,000 products. */
+/** Tests the example for TanStack DB as delivered, with its 10,000 products. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject } from 'vitest';
 import { tanstackMain } from '../../support/built.js';
@@ -19,7 +19,7 @@ let page: Page;
 
 declare global {
   interface Window {
-    /** What a product has shown, whenever the page has changed. */
+    /** The texts that a product has shown after each change of the page. */
     shown: string[];
   }
 }
@@ -60,7 +60,7 @@ const category = (name: string) => page.getByRole('navigation').getByRole('butto
 const status = (text: string) => expect.poll(() => page.getByRole('status').textContent()).toBe(text);
 const sql = (text: string) => database.pool.query(text);
 
-/** Notes what a product shows now, and each time that the page has changed. */
+/** Records what a product shows now and after each change of the page. */
 const observe = (number: number) =>
   product(number).evaluate((row) => {
     const { id } = row.dataset;
@@ -76,7 +76,7 @@ const observe = (number: number) =>
     new MutationObserver(note).observe(document.body, { childList: true, characterData: true, subtree: true });
   });
 
-/** Holds what the page sends until it is released. */
+/** Holds the page's pushes until they are released. */
 async function holdPushes(): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ async function holdPushes(): Promise<() => void> {
   return release;
 }
 
-it('a change never flickers while its push is held, others’ arrive meanwhile, and it is done again on theirs', async () => {
+it('a change never flickers during its push, and is replayed on changes that arrive in that time', async () => {
   const release = await holdPushes();
   await observe(1);
   for (let i = 0; i < 3; i++) await product(1).getByRole('button', { name: /^Add/ }).click();
@@ -110,12 +110,12 @@ it('a change never flickers while its push is held, others’ arrive meanwhile, 
   expect(rows).toEqual([{ stock: 103 }]);
 });
 
-it('what the server refuses is undone, and the user is told', async () => {
+it('a refused change is undone, and the page shows why', async () => {
   const release = await holdPushes();
   await observe(1);
   await product(1).getByRole('button', { name: /^Take/ }).click();
   await expect.poll(() => stock(1).textContent()).toBe('9');
-  // As if somebody else had been quicker.
+  // As if another user had been quicker.
   await sql("update product set stock = 0 where id = 'product-1'");
   release();
   await expect.poll(() => page.getByRole('status').textContent()).toMatch(/^There are not that many left/);
@@ -124,18 +124,19 @@ it('what the server refuses is undone, and the user is told', async () => {
   expect(shown.filter((text) => text === '#1 Valve 10')).toHaveLength(1);
 });
 
-it('10,000 products are filtered, joined and counted, and a change is in all of that at once', async () => {
+it('10,000 products are filtered, joined and counted, and a change updates all results immediately', async () => {
   await expect.poll(() => category('All').textContent()).toMatch(/10,000 products/);
   const { rows } = await sql(`
     select sum(stock)::int as stock, count(*)::int as products from product where category_id = 'valves'`);
   const [{ stock: total, products }] = rows as [{ stock: number; products: number }];
-  const said = (sum: number) => `Valves${products.toLocaleString('en')} products, ${sum.toLocaleString('en')} pieces`;
-  await expect.poll(() => category('Valves').textContent()).toBe(said(total));
+  const summaryOf = (sum: number) =>
+    `Valves${products.toLocaleString('en')} products, ${sum.toLocaleString('en')} pieces`;
+  await expect.poll(() => category('Valves').textContent()).toBe(summaryOf(total));
   await category('Valves').click();
   await page.getByRole('searchbox').fill('8');
   await sql("update product set name = '#8 Valve', stock = stock + 5 where id = 'product-7'");
   await product(7).waitFor();
-  await expect.poll(() => category('Valves').textContent()).toBe(said(total + 5));
+  await expect.poll(() => category('Valves').textContent()).toBe(summaryOf(total + 5));
   const names = await page.locator('li .name').allTextContents();
   expect(names.length).toBeGreaterThan(5);
   expect(names.length).toBeLessThan(200);
@@ -154,21 +155,21 @@ it('10,000 products are filtered, joined and counted, and a change is in all of 
   await status('online, all saved');
 });
 
-describe('an edit of a name that somebody else changes', () => {
+describe('an edit of a name that changes during the edit', () => {
   const field = () => page.getByRole('textbox', { name: 'Name' });
   const nameOf = async (number: number) => {
     const { rows } = await sql(`select name from product where id = 'product-${number}'`);
     return rows[0]?.name;
   };
-  const placeOf = (number: number) => product(number).evaluate(({ style }) => style.transform);
+  const positionOf = (number: number) => product(number).evaluate(({ style }) => style.transform);
 
-  /** Opens the edit of a product, whose row then moves to the end of the list, out of sight. */
+  /** Edits a product, whose row then moves to the end of the list, out of sight. */
   async function openAndRename(number: number, name: string): Promise<void> {
-    const before = await placeOf(number);
+    const before = await positionOf(number);
     await product(number).getByRole('button', { name, exact: true }).click();
     await field().waitFor();
     await sql(`update product set name = 'Zz ${number}' where id = 'product-${number}'`);
-    await expect.poll(() => placeOf(number)).not.toBe(before);
+    await expect.poll(() => positionOf(number)).not.toBe(before);
   }
 
   it.each([
@@ -181,11 +182,11 @@ describe('an edit of a name that somebody else changes', () => {
           .pressSequentially('x')
           .then(() => field().press('Escape')),
     ],
-  ])('writes nothing if it ends %s and the text is as it was', async (_, end) => {
+  ])('writes nothing if it ends %s and the text is unchanged', async (_, end) => {
     await openAndRename(1, '#1 Valve');
     await end();
     await field().waitFor({ state: 'detached' });
-    // What was written before this is at the server with it.
+    // All earlier writes have reached the server as well.
     await page.getByRole('searchbox').fill('#2');
     await product(2).getByRole('button', { name: /^Add/ }).click();
     await expect.poll(() => stock(2).textContent()).toBe('11');
@@ -193,7 +194,7 @@ describe('an edit of a name that somebody else changes', () => {
     expect(await nameOf(1)).toBe('Zz 1');
   });
 
-  it('writes what the user has changed, though the row has moved out of sight', async () => {
+  it('writes the changed text even if the row has moved out of view', async () => {
     await openAndRename(2, '#2 Bolt');
     await field().fill('#2 Screw');
     await field().press('Enter');
@@ -210,7 +211,7 @@ describe('an edit of a name that somebody else changes', () => {
   });
 });
 
-it('why the client does not sync is text on the page', async () => {
+it('the page shows why the client does not sync', async () => {
   watching.allow(/\b500\b/);
   await page.route('**/sync/push', (route) => route.fulfill({ status: 500, body: 'broken' }));
   await product(1).getByRole('button', { name: /^Add/ }).click();

@@ -1,17 +1,17 @@
 import type { BrowserContext, Request } from 'playwright-core';
 
-/** What the pages of a browser profile do on the wire, and complain about. */
+/** The network requests and the complaints of a browser profile's pages. */
 export interface Watch {
-  /** Everything that must not be: complaints of a page, failed requests, requests to another origin. */
+  /** All problems: complaints of a page, failed requests, requests to another origin. */
   problems(): string[];
-  /** What a test brings about on purpose. */
+  /** Allows a problem that a test causes on purpose. */
   allow(pattern: RegExp): void;
   requestsTo(path: string): Request[];
 }
 
 /**
- * A client that is closed or goes offline, and a page that goes away, aborts what it asks the server for. Each stream of
- * pokes starts with a pull, so one can be in flight at any time.
+ * Clients abort their requests when they are closed or go offline, or when their page goes away. Each stream of pokes
+ * starts with a pull, so one can be in flight at any time.
  */
 const aborted = /\/sync\/(poke\?.*|pull) net::ERR_ABORTED$/;
 
@@ -21,7 +21,7 @@ export function watch(context: BrowserContext, origin: string): Watch {
   const allowed = [aborted];
   const requests: Request[] = [];
   context.on('console', (message) => {
-    // A violation of the content security policy is among them.
+    // Includes violations of the content security policy.
     if (message.type() === 'error' || message.type() === 'warning') {
       problems.push(`${message.type()}: ${message.text()} (${message.location().url})`);
     }

@@ -10,14 +10,14 @@ import { type Watch, watch } from '../browser/watch.js';
 import { npm, npmWith, type Served, serve } from './npm.js';
 
 const chromium = inject('chromium');
-/** Skipped where there is no browser. */
+/** Skipped without a browser. */
 const it = anyIt.skipIf(!chromium);
 
 const parent = mkdtempSync(join(tmpdir(), 'tidemark-create-'));
 const folder = join(parent, 'my app');
 let browser: Browser;
 const served: Served[] = [];
-/** One serves several tests. */
+/** Shared by several tests. */
 let dev: Served;
 let production: Served;
 const contexts: BrowserContext[] = [];
@@ -38,7 +38,7 @@ async function serveScript(script: string, env?: Readonly<Record<string, string>
   return one;
 }
 
-/** A page in a profile of its own. */
+/** Opens a page in its own profile. */
 async function openPage(url: string): Promise<{ page: Page; watching: Watch }> {
   const context = await browser.newContext();
   contexts.push(context);
@@ -56,7 +56,7 @@ async function add(page: Page, title: string): Promise<void> {
   await page.getByRole('button', { name: 'Add' }).click();
 }
 
-/** Does the work while a file of the application has another text. */
+/** Replaces a text in a file of the application while the work runs. */
 async function edited(path: string, right: string, other: string, work: () => Promise<unknown>): Promise<void> {
   const file = join(folder, path);
   const text = readFileSync(file, 'utf8');
@@ -70,19 +70,19 @@ async function edited(path: string, right: string, other: string, work: () => Pr
 }
 
 /** The paths that the service worker keeps. */
-const kept = (page: Page) =>
+const cachedPaths = (page: Page) =>
   page.evaluate(async () => {
     const requests = (await caches.keys()).map(async (name) => (await caches.open(name)).keys());
     return (await Promise.all(requests)).flat().map(({ url }) => new URL(url).pathname);
   });
 
-/** What a server that has ended in order leaves of its database: neither a lock nor the file of a running Postgres. */
+/** The files that an orderly shutdown must not leave in its database: a lock, and the file of a running Postgres. */
 function leftovers(): string[] {
   const data = join(folder, '.tidemark');
   return [...readdirSync(data), ...readdirSync(join(data, 'postgres'))].filter((name) => /^lock-|\.pid$/.test(name));
 }
 
-it('is made of the packages as they are published, compiles, and passes its test', async () => {
+it('an application made from the published packages compiles and passes its test', async () => {
   await npm(root, 'pack', '--ignore-scripts', '--pack-destination', parent);
   await npm(root, 'pack', '--ignore-scripts', '--pack-destination', parent, '--workspace', 'create-tidemark');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -94,7 +94,7 @@ it('is made of the packages as they are published, compiles, and passes its test
   await npm(folder, 'test');
 });
 
-it('does not compile with a wrong mutator, argument or field, on either side', async () => {
+it('the application does not compile with a wrong mutator, argument or field, on either side', async () => {
   const mistakes: Record<string, [right: string, wrong: string]> = {
     'client/app.tsx': ['mutate.todo.setDone(', 'mutate.todo.finish('],
     'client/client.ts': ['update(id, { done })', 'update(id, { finished: done })'],
@@ -111,15 +111,15 @@ it('does not compile with a wrong mutator, argument or field, on either side', a
   for (const [i, file] of Object.keys(mistakes).entries()) writeFileSync(join(folder, file), texts[i]!);
 });
 
-it('is developed with one command, which says what it does', async () => {
+it('one command runs the application for development, and prints what it does', async () => {
   dev = await serveScript('dev');
-  const said = [
+  const lines = [
     / {2}Starting the embedded Postgres\n/,
     / {2}Creating a Postgres 18 database in \S.*\.tidemark.postgres\.\n[\s\S]*/,
     / {2}Ready +http:\/\/127\.0\.0\.1:\d+\n/,
     / {2}Database +postgres:\/\/postgres@127\.0\.0\.1:\d+\/tidemark \(the password is in .*connection\.json\)\n/,
   ];
-  await dev.running.printed(new RegExp(said.map(({ source }) => source).join('')));
+  await dev.running.printed(new RegExp(lines.map(({ source }) => source).join('')));
 
   const [ann, phone] = [await openPage(dev.url), await openPage(dev.url)];
   await add(ann.page, 'Water the plants');
@@ -135,7 +135,7 @@ it('is developed with one command, which says what it does', async () => {
   expect(await todos(other.page)).toEqual([]);
 });
 
-it('shows an edit of a component without a reload, which keeps what the user was typing', async () => {
+it('an edited component appears without a reload, and the text in a field stays', async () => {
   const { page, watching } = await openPage(`${dev.url}/list/7`);
   await expect.poll(() => todos(page)).toEqual(['Water the plants']);
   const field = page.getByRole('textbox', { name: 'New todo' });
@@ -145,7 +145,7 @@ it('shows an edit of a component without a reload, which keeps what the user was
     expect(await field.inputValue()).toBe('Half a sent');
   });
   await page.getByRole('heading', { name: 'Todos' }).waitFor();
-  // Another client replaces the one of before the edit.
+  // Another client replaces the one from before the edit.
   await edited('client/client.ts', '// What is seen at once.', '// What is seen here at once.', async () => {
     await expect.poll(() => watching.requestsTo('/client/client.ts')).toHaveLength(2);
     const phone = await openPage(dev.url);
@@ -157,7 +157,7 @@ it('shows an edit of a component without a reload, which keeps what the user was
   expect(watching.problems()).toEqual([]);
 });
 
-it('is looked at, examined and migrated by the command line beside the server', async () => {
+it('the command line inspects, checks and migrates the database while the server runs', async () => {
   expect(await npm(folder, 'exec', '--', 'tidemark', 'status')).toMatch(
     /Views\n {2}todo .*incremental\n\nWhat a change of a table costs a pull\n {2}todo +public\.todo +changed rows\n\nTables\n.*captured[\s\S]*No problems found\./,
   );
@@ -166,16 +166,16 @@ it('is looked at, examined and migrated by the command line beside the server', 
   expect((await fetch(`${dev.url}/readyz`)).status).toBe(200);
 });
 
-it('starts its server again when the code has changed, and ends with Ctrl-C', async () => {
+it('the server restarts when its code changes, and stops at Ctrl-C', async () => {
   const { page, watching } = await openPage(dev.url);
   await expect.poll(() => todos(page)).toEqual(['Water the plants']);
-  // What the server's code says now is seen without a reload.
+  // Changes to the server's code become visible without a reload.
   watching.allow(/ERR_|503/);
   const views = join(folder, 'server/sync.ts');
   const text = readFileSync(views, 'utf8');
   writeFileSync(views, text.replace('select id, title,', "select id, title || '!' as title,"));
   await expect.poll(() => todos(page)).toEqual(['Water the plants!']);
-  // A mistake is printed, and the server works again without it.
+  // The mistake is printed, and the server works again after its correction.
   writeFileSync(views, text.replace('select id, title,', 'select id, name as title,'));
   await dev.running.printed(/column "name" does not exist/);
   writeFileSync(views, text);
@@ -185,7 +185,7 @@ it('starts its server again when the code has changed, and ends with Ctrl-C', as
   expect(leftovers()).toEqual([]);
 });
 
-it('is built, and served with the data that is there', async () => {
+it('the built application serves the existing data', async () => {
   await npm(folder, 'run', 'build');
   production = await serveScript('start');
   const [ann, phone] = [await openPage(production.url), await openPage(production.url)];
@@ -199,7 +199,7 @@ it('is built, and served with the data that is there', async () => {
   expect((await fetch(production.url)).headers.get('Cache-Control')).toBe('no-cache');
 });
 
-it('serves the same page for all routes of the client, and 404 for what is missing', async () => {
+it('the server sends the same page for all client routes, and 404 for missing files', async () => {
   const get = async (path: string, accept = 'text/html,*/*;q=0.8') => {
     const response = await fetch(production.url + path, { headers: { Accept: accept } });
     return { response, isPage: (await response.text()).includes('<div id="root">') };
@@ -224,12 +224,12 @@ it('serves the same page for all routes of the client, and 404 for what is missi
   expect(watching.problems()).toEqual([]);
 });
 
-it('opens without a network after the first visit, takes changes there, and sends them later', async () => {
+it('the page opens offline after the first visit, accepts changes, and sends them later', async () => {
   const { page, watching } = await openPage(production.url);
   await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent']);
   await page.evaluate(() => navigator.serviceWorker.ready);
   await expect.poll(() => page.getByRole('status').textContent()).toBe('online');
-  // A server that takes the connection and does not answer is not waited for.
+  // The page does not wait for a server that accepts the connection and does not respond.
   const group = -production.running.child.pid!;
   process.kill(group, 'SIGSTOP');
   try {
@@ -254,10 +254,10 @@ it('opens without a network after the first visit, takes changes there, and send
     await expect.poll(() => each.getByRole('status').textContent()).toBe('offline');
   }
   await add(tab, 'Buy a cable');
-  expect(await kept(tab)).not.toEqual([]);
-  for (const path of await kept(tab)) expect(path).not.toMatch(/^\/(sync|api)\b/);
+  expect(await cachedPaths(tab)).not.toEqual([]);
+  for (const path of await cachedPaths(tab)) expect(path).not.toMatch(/^\/(sync|api)\b/);
 
-  // Another build is shown by the next page, with a network and from then on without.
+  // The next page shows another build if there is a network, and from then on also without.
   const [first] = await tab.evaluate(() => caches.keys());
   await edited('client/app.tsx', '<h1>Todos</h1>', '<h1>Things</h1>', () => npm(folder, 'run', 'build'));
   production = await serveScript('start', { PORT: port });
@@ -271,7 +271,7 @@ it('opens without a network after the first visit, takes changes there, and send
   await page.getByRole('heading', { name: 'Things' }).waitFor();
   await expect.poll(() => todos(page)).toEqual(['Water the plants', 'Pay the rent', 'Buy a cable']);
 
-  // In development, the page is always that of the server.
+  // In development, the page always comes from the server.
   dev = await serveScript('dev', { PORT: port });
   await page.reload();
   const workers = () => page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
@@ -280,7 +280,7 @@ it('opens without a network after the first visit, takes changes there, and send
   await dev.interrupt();
 });
 
-it('leaves a Postgres of its own to be prepared by a job with more rights', async () => {
+it('with its own Postgres, the application needs `tidemark migrate` before it starts', async () => {
   const database = await createEmptyDatabase();
   const env = { DATABASE_URL: database.url };
   try {

@@ -22,7 +22,7 @@ const create = (args: readonly string[], { cwd = folder, env = {} } = {}): Promi
   run(join(root, 'create-tidemark/create.js'), args, { cwd, env });
 
 describe('create-tidemark', () => {
-  it('makes what the template holds, under the name of the folder', async () => {
+  it('copies the template, and names the package after the folder', async () => {
     const { code, stdout, stderr } = await create(['My  Äpp']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  cd "My  Äpp"\n  npm install\n  npm run dev\n');
@@ -37,13 +37,13 @@ describe('create-tidemark', () => {
     expect(manifest).toEqual({ ...readJSON('create-tidemark/template/package.json'), name: undefined });
   });
 
-  it('needs no name', async () => {
+  it('uses a default name', async () => {
     const { stdout } = await create([], { env: { npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v20' } });
     expect(stdout).toContain('  cd tidemark-app\n  pnpm install\n  pnpm run dev\n');
     expect(existsSync(join(folder, 'tidemark-app/server/sync.ts'))).toBe(true);
   });
 
-  it('takes the folder it is in, if there is nothing but a repository', async () => {
+  it('accepts the current folder if it contains only a repository', async () => {
     mkdirSync(join(folder, '.git'));
     const { code, stdout } = await create(['.']);
     expect(code).toBe(0);
@@ -51,7 +51,7 @@ describe('create-tidemark', () => {
     expect(existsSync(join(folder, 'package.json'))).toBe(true);
   });
 
-  it('changes nothing in a folder that has files, and says what to do', async () => {
+  it('changes nothing in a folder that has files, and says what to do instead', async () => {
     mkdirSync(join(folder, 'app'));
     writeFileSync(join(folder, 'app/package.json'), 'mine');
     const { code, stdout, stderr } = await create(['app']);
@@ -62,9 +62,9 @@ describe('create-tidemark', () => {
   });
 
   it.each([
-    ['a file that is in the way', ['file/app'], /ENOTDIR.*Name another folder/],
+    ['a file in place of the folder', ['file/app'], /ENOTDIR.*Name another folder/],
     ['two names', ['my', 'app'], /put it in quotes: "my app"/],
-    ['an option that there is not', ['--typescript'], /Unknown option '--typescript'[\s\S]*npm create tidemark@latest/],
+    ['an unknown option', ['--typescript'], /Unknown option '--typescript'[\s\S]*npm create tidemark@latest/],
   ])('says what is wrong with %s', async (_, args, message) => {
     writeFileSync(join(folder, 'file'), '');
     const { code, stdout, stderr } = await create(args);
@@ -74,7 +74,7 @@ describe('create-tidemark', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
-  it('helps, and tells its version', async () => {
+  it('prints its help and its version', async () => {
     expect((await create(['--help'])).stdout).toMatch(/npm create tidemark@latest \[folder\]/);
     expect((await create(['--version'])).stdout).toBe(`${readJSON('package.json').version}\n`);
     expect(readdirSync(folder)).toEqual([]);
@@ -82,7 +82,7 @@ describe('create-tidemark', () => {
 });
 
 describe('the template', () => {
-  it('has no cast and no type of its own', () => {
+  it('contains no casts and no type declarations', () => {
     const folder = join(root, 'create-tidemark/template');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
     expect(files.length).toBeGreaterThan(5);
@@ -93,8 +93,8 @@ describe('the template', () => {
   });
 });
 
-describe('its package', () => {
-  it('has the version of Tidemark, and so has the template', () => {
+describe('the package create-tidemark', () => {
+  it('has the version of Tidemark, on which its template depends', () => {
     const { version, engines } = readJSON('package.json');
     const template = readJSON('create-tidemark/template/package.json');
     expect(readJSON('create-tidemark/package.json')).toMatchObject({ version, engines });
@@ -102,15 +102,15 @@ describe('its package', () => {
     expect(template.dependencies.tidemark).toBe(version);
   });
 
-  it('takes the versions of other packages that the repository takes', () => {
+  it('has a template with the same versions of other packages as the repository', () => {
     const manifests = ['package.json', 'examples/tasks/package.json', 'create-tidemark/package.json'].map(readJSON);
-    const known = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
+    const versions = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
     const { dependencies, devDependencies } = readJSON('create-tidemark/template/package.json');
     const { tidemark: _, ...others } = { ...dependencies, ...devDependencies };
-    expect(others).toEqual(Object.fromEntries(Object.keys(others).map((name) => [name, known[name]])));
+    expect(others).toEqual(Object.fromEntries(Object.keys(others).map((name) => [name, versions[name]])));
   });
 
-  it('holds the command, the template and the licence', async () => {
+  it('contains only the command, the template and the licence', async () => {
     const args = ['pack', '--workspace', 'create-tidemark', '--dry-run', '--json', '--ignore-scripts'];
     const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
     const found = JSON.parse(stdout).flatMap(({ files }: { files: { path: string }[] }) =>

@@ -1,19 +1,19 @@
 /** Runs npm as users do. */
 import { type Output, type Running, run, start } from '../../support/process.js';
 
-/** What npm and vitest have set for this process, and nobody has for a user. */
+/** Variables that npm and vitest set for this process, and that users do not have. */
 const unset = Object.fromEntries(
   Object.keys(process.env)
     .filter((name) => /^(npm_|VITEST|(NODE_ENV|TEST|DEV|PROD|MODE|SSR|BASE_URL)$)/.test(name))
     .map((name) => [name, undefined]),
 );
 
-/** Runs npm to its end. Rejects, with what it has printed, if it fails. */
+/** Runs npm to its end. Rejects with its output if it fails. */
 export function npm(cwd: string, command: string, ...args: string[]): Promise<string> {
   return npmWith({}, cwd, command, ...args);
 }
 
-/** Like `npm`, with these environment variables. */
+/** Runs npm to its end, with these environment variables. Rejects with its output if it fails. */
 export async function npmWith(
   env: Readonly<Record<string, string>>,
   cwd: string,
@@ -25,20 +25,20 @@ export async function npmWith(
   return stdout;
 }
 
-/** A script that serves. */
+/** A running script that serves. */
 export interface Served {
   /** The address that it has printed. */
   readonly url: string;
   readonly running: Running;
-  /** Sends a signal to npm and all that it has started, as a terminal does, and waits for their end. */
+  /** Sends a signal to npm and all its child processes, as a terminal does, and waits for their end. */
   interrupt(): Promise<Output>;
   /** Sends a signal to npm alone, as a service manager does, and waits for the end. */
   terminate(): Promise<Output>;
-  /** Ends what is left of it. */
+  /** Kills remaining processes. */
   kill(): void;
 }
 
-/** Has npm run a script that serves, on any free port unless `env` says which. */
+/** Makes npm run a script that serves, on any free port unless `env` names one. */
 export async function serve(cwd: string, script: string, env: Readonly<Record<string, string>> = {}): Promise<Served> {
   const running = start('run', [script], { cwd, env: { ...unset, PORT: '0', ...env }, program: 'npm' });
   const { child, ended, printed } = running;
@@ -46,7 +46,7 @@ export async function serve(cwd: string, script: string, env: Readonly<Record<st
     try {
       process.kill(-child.pid!, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   };
   const alarm = setTimeout(kill, 30_000);

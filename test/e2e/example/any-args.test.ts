@@ -1,4 +1,4 @@
-/** Whatever the args are: a mutator is done, or refuses. It never fails in Postgres. */
+/** For any args, a mutator succeeds or refuses. It never fails in Postgres. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
 import { accounts } from '../../../examples/tasks/src/accounts.js';
@@ -52,7 +52,7 @@ const args = fc.oneof(
   fc.jsonValue(),
 );
 
-it('holds for every mutator', async () => {
+it('every mutator accepts or refuses any args, and never fails in Postgres', async () => {
   const transact = createTransact(database.pool);
   const property = fc.asyncProperty(
     fc.constantFrom(...mutators.values()),

@@ -1,4 +1,4 @@
-/** What the validators refuse, and that they say so without repeating what was sent. */
+/** Tests what validators refuse, and that their messages do not repeat the input. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { schemas } from '../../../examples/tasks/src/args.js';
@@ -53,13 +53,13 @@ const texts: readonly [keyof typeof schemas, { readonly [arg: string]: unknown }
   ['todo.delete', { id: 't' }, 'id'],
 ];
 
-describe.each(texts)('%s %j: its %s', (name, args, text) => {
-  it.each(['\0', 'a\0', '\0b', 'line\n\0'])('holds no U+0000: %j', (value) => {
+describe.each(texts)('in %s %j, the argument "%s"', (name, args, text) => {
+  it.each(['\0', 'a\0', '\0b', 'line\n\0'])('must not contain U+0000, as in %j', (value) => {
     expect(schemas[name].safeParse(args).success).toBe(true);
     expect(schemas[name].safeParse({ ...args, [text]: value }).success).toBe(false);
   });
 
-  it('is not repeated when it is refused', () => {
+  it('is not repeated in the refusal', () => {
     for (const value of [`secret\0${'x'.repeat(2000)}`, ['secret'], { secret: 1 }]) {
       const { error } = schemas[name].safeParse({ ...args, [text]: value });
       expect(error!.issues.map(({ path }) => path)).toContainEqual([text]);
@@ -68,7 +68,7 @@ describe.each(texts)('%s %j: its %s', (name, args, text) => {
   });
 });
 
-it('counts characters as a JSON schema does, not UTF-16 units', () => {
+it('validators count characters as a JSON schema does, not UTF-16 units', () => {
   expect(schemas['todo.delete'].safeParse({ id: '🔑'.repeat(100) }).success).toBe(true);
   expect(z.toJSONSchema(schemas['todo.create'], { io: 'input' })).toMatchObject({
     properties: { title: { maxLength: 1000 } },

@@ -5,19 +5,19 @@ describe('the demo authentication', () => {
   const user = (authorization?: string) =>
     authenticate(new Request('http://localhost/', authorization === undefined ? {} : { headers: { authorization } }));
 
-  it('believes a name', () => {
+  it('accepts any name as a token', () => {
     expect(user('Bearer ann')).toEqual({ userID: 'ann' });
     expect(user('bearer a-b_9')).toEqual({ userID: 'a-b_9' });
   });
 
   it.each([undefined, '', 'ann', 'Basic ann', 'Bearer', 'Bearer  ann', 'Bearer ann ben', 'Bearer Ann', 'Bearer 1x'])(
-    'takes no %j',
+    'rejects the header %j',
     (authorization) => {
       expect(user(authorization)).toBeNull();
     },
   );
 
-  it('takes no name of more than 32 characters', () => {
+  it('rejects a name of more than 32 characters', () => {
     expect(user(`Bearer ${'a'.repeat(32)}`)).not.toBeNull();
     expect(user(`Bearer ${'a'.repeat(33)}`)).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** The example as a process of its own, as `npm start` runs it after the build. */
+/** The example in its own process, as `npm start` runs it after the build. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,20 +7,20 @@ import { exampleMain, root } from '../../support/built.js';
 import { livingPostgres, type Output, type Running, start } from '../../support/process.js';
 
 const startMs = 60_000;
-/** Longer than running requests are given to finish. */
+/** Longer than the grace period for running requests. */
 const stopMs = 30_000;
 
 export interface Example {
-  /** Where it listens, without a slash at its end. */
+  /** The address of the server, without a trailing slash. */
   readonly url: string;
   /** The database's address, with the password. */
   readonly database: string;
   readonly server: Running;
-  /** Ends it by a signal. Rejects, after killing it, when it does not end. */
+  /** Ends it with a signal. If it does not end, kills it and rejects. */
   stop(signal?: NodeJS.Signals): Promise<Output>;
 }
 
-/** Starts the example on any free port, unless `env` says which, and resolves when it is ready. */
+/** Starts the example on any free port, unless `env` names one, and resolves when it is ready. */
 export async function startExample(
   env: Readonly<Record<string, string>>,
   [first, ...others]: readonly [string, ...string[]] = [exampleMain],
@@ -49,7 +49,7 @@ export async function startExample(
   };
 }
 
-/** Adds the password, which is in the file that the example names. */
+/** Adds the password from the file that the example names. */
 function withPassword(printed: string): string {
   const [, address, file] = /^(\S+) \(the password is in (.+)\)$/.exec(printed)!;
   const { password } = JSON.parse(readFileSync(file!, 'utf8')) as { password: string };
@@ -59,7 +59,7 @@ function withPassword(printed: string): string {
 /** A folder for the embedded database of one example. */
 export interface DataFolder {
   readonly path: string;
-  /** The ID of the Postgres server that works in it. */
+  /** The process ID of the Postgres server that uses it. */
   postgres(): number | undefined;
   /** Waits for that server's end, and removes the folder. */
   remove(): Promise<void>;

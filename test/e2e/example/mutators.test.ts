@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Ann owns `l`, which is shared with Ben and holds `t`. Cam has `c`, and no part in the other. */
+/** Ann owns `l`, which is shared with Ben and holds `t`. Cam owns `c`, and has no access to the other list. */
 beforeEach(async () => {
   await database.pool.query(`
     delete from list;
@@ -39,13 +39,13 @@ beforeEach(async () => {
     insert into todo (id, list_id, title, sort) values ('t', 'l', 'Todo', 1);`);
 });
 
-/** Calls a mutator in a transaction. Answers what it returned, if anything, or the status with which it refused. */
+/** Calls a mutator in a transaction. Returns its result, if any, or the status of its refusal. */
 async function call(user: string, name: string, args: object): Promise<unknown> {
   const outcome = await attempt(user, name, args);
   return outcome instanceof MutatorError ? outcome.status : (outcome ?? 'done');
 }
 
-/** What a refused call is told. */
+/** The message of a refused call. */
 async function refusalOf(
   user: string,
   name: string,
@@ -96,19 +96,19 @@ describe('the views', () => {
 });
 
 describe('list.create', () => {
-  it('gives the caller a list', async () => {
+  it('creates a list of the caller', async () => {
     expect(await call('dee', 'list.create', { id: 'd', name: '  Mine ' })).toBe('done');
     expect(await stored(`select owner_id, name from list where id = 'd'`)).toEqual([['dee', 'Mine']]);
   });
 
-  it.each(['ann', 'ben', 'cam'])('takes over no list that there is: to %s, 409', async (user) => {
+  it.each(['ann', 'ben', 'cam'])('refuses the ID of an existing list to %s with 409', async (user) => {
     expect(await call(user, 'list.create', { id: 'l', name: 'Mine' })).toBe(409);
     expect(await stored(`select owner_id, name from list where id = 'l'`)).toEqual([['ann', 'List']]);
   });
 });
 
 describe('list.delete', () => {
-  it('deletes the list with its todos and shares, for its owner', async () => {
+  it('lets the owner delete the list with its todos and shares', async () => {
     expect(await call('ann', 'list.delete', { id: 'l' })).toBe('done');
     expect(await stored('select id from list')).toEqual([['c']]);
     expect(await stored('select 1 from todo union all select 2 from share')).toEqual([]);
@@ -116,7 +116,7 @@ describe('list.delete', () => {
 });
 
 describe('list.share and list.unshare', () => {
-  it('let another user in and out again, as often as they are called', async () => {
+  it('give another user access and remove it, and can be repeated', async () => {
     const args = { listID: 'l', userID: 'cam' };
     for (let i = 0; i < 2; i++) expect(await call('ann', 'list.share', args)).toBe('done');
     expect(await keysOf('cam')).toEqual(['list/c', 'list/l', 'share/l/ben', 'share/l/cam', 'todo/t']);
@@ -124,14 +124,14 @@ describe('list.share and list.unshare', () => {
     expect(await keysOf('cam')).toEqual(['list/c']);
   });
 
-  it('share no list with its owner', async () => {
+  it('refuse to share a list with its owner', async () => {
     expect(await call('ann', 'list.share', { listID: 'l', userID: 'ann' })).toBe(400);
     expect(await stored('select list_id, user_id from share')).toEqual([['l', 'ben']]);
   });
 });
 
 describe('list.fill', () => {
-  it('adds todos after those that are there, as often as it is called', async () => {
+  it('adds todos after the existing ones each time it is called', async () => {
     expect(await call('ann', 'list.fill', { listID: 'l', count: 2 })).toEqual({ added: 2 });
     expect(await call('ann', 'list.fill', { listID: 'l', count: 1 })).toEqual({ added: 1 });
     expect(await stored('select title, done, sort from todo order by sort')).toEqual([
@@ -143,7 +143,7 @@ describe('list.fill', () => {
     expect((await keysOf('ben')).filter((key) => key.startsWith('todo/'))).toHaveLength(4);
   });
 
-  it('starts an empty list, in the order of its IDs', async () => {
+  it('fills an empty list with todos in the order of their IDs', async () => {
     expect(await call('cam', 'list.fill', { listID: 'c', count: 10_000 })).toEqual({ added: 10_000 });
     expect(await stored(`select count(*)::int, min(sort), max(sort) from todo where list_id = 'c'`)).toEqual([
       [10_000, 1, 10_000],
@@ -155,7 +155,7 @@ describe('list.fill', () => {
     ]);
   });
 
-  it.each([Number.MAX_VALUE, -Number.MAX_VALUE])('goes on after a todo at %d', async (sort) => {
+  it.each([Number.MAX_VALUE, -Number.MAX_VALUE])('adds todos at finite positions after a todo at %d', async (sort) => {
     await database.pool.query('update todo set sort = $1', [sort]);
     expect(await call('ann', 'list.fill', { listID: 'l', count: 10_000 })).toEqual({ added: 10_000 });
     expect(await stored("select count(*)::int from todo where sort in ('infinity', '-infinity', 'nan')")).toEqual([
@@ -165,7 +165,7 @@ describe('list.fill', () => {
 });
 
 describe('the mutators of todos', () => {
-  it.each(['ann', 'ben'])('are open to %s', async (user) => {
+  it.each(['ann', 'ben'])('work for %s', async (user) => {
     expect(await call(user, 'todo.create', { id: 'u', listID: 'l', title: 'New', sort: 0.5 })).toBe('done');
     await call(user, 'todo.update', { id: 't', done: true });
     await call(user, 'todo.update', { id: 'u', title: 'Newer', sort: -2 });
@@ -178,7 +178,7 @@ describe('the mutators of todos', () => {
     expect(await stored(todos)).toEqual([]);
   });
 
-  it('return the todo as an update leaves it', async () => {
+  it('return the todo after an update', async () => {
     const todo = { id: 't', listID: 'l', title: 'Todo', done: false, sort: 1 };
     expect(await call('ann', 'todo.update', { id: 't' })).toEqual(todo);
     expect(await call('ann', 'todo.update', { id: 't', title: '', done: true })).toEqual({
@@ -188,34 +188,37 @@ describe('the mutators of todos', () => {
     });
   });
 
-  it.each([0, Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53])('keep a sort of %d', async (sort) => {
-    expect(await call('ann', 'todo.update', { id: 't', sort })).toMatchObject({ sort });
-    expect(await call('ann', 'todo.create', { id: 'u', listID: 'l', title: '', sort })).toBe('done');
-    expect(await stored('select sort from todo')).toEqual([[sort], [sort]]);
-  });
+  it.each([0, Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 2 ** 53])(
+    'store a sort of %d exactly',
+    async (sort) => {
+      expect(await call('ann', 'todo.update', { id: 't', sort })).toMatchObject({ sort });
+      expect(await call('ann', 'todo.create', { id: 'u', listID: 'l', title: '', sort })).toBe('done');
+      expect(await stored('select sort from todo')).toEqual([[sort], [sort]]);
+    },
+  );
 
-  it('take a sort of minus zero', async () => {
+  it('accept a sort of minus zero', async () => {
     expect(await call('ann', 'todo.update', { id: 't', sort: -0 })).toMatchObject({ sort: 0 });
   });
 
-  it.each(['ann', 'ben'])('put no todo in the place of another: to %s, 409', async (user) => {
+  it.each(['ann', 'ben'])('refuse the ID of an existing todo to %s with 409', async (user) => {
     expect(await call(user, 'todo.create', { id: 't', listID: 'l', title: 'Again', sort: 1 })).toBe(409);
     expect(await stored(todos)).toEqual(before);
   });
 
-  it("tell of a taken ID, but nothing of another's todo", async () => {
+  it("refuse the ID of another user's todo with 409, and do not change it", async () => {
     expect(await call('cam', 'todo.create', { id: 't', listID: 'c', title: 'Mine', sort: 1 })).toBe(409);
     expect(await stored(todos)).toEqual(before);
   });
 
-  it('end with the share', async () => {
+  it('refuse a user whose share has ended', async () => {
     expect(await call('ann', 'list.unshare', { listID: 'l', userID: 'ben' })).toBe('done');
     expect(await call('ben', 'todo.delete', { id: 't' })).toBe(404);
   });
 });
 
 describe('the longest IDs', () => {
-  it('can be stored and found, though each character takes four bytes', async () => {
+  it('can be stored and found, although each character takes four bytes', async () => {
     const [id, listID, userID] = ['🔑'.repeat(100), '🗒'.repeat(100), 'a'.repeat(32)];
     expect(await call('dee', 'list.create', { id: listID, name: '🗒'.repeat(200) })).toBe('done');
     expect(await call('dee', 'list.share', { listID, userID })).toBe('done');
@@ -240,9 +243,9 @@ const everything = `
   select row(list)::text from list union all select row(share)::text from share union all select row(todo)::text from todo
   order by 1`;
 
-describe('a refused call changes nothing', () => {
+describe('a refused call', () => {
   it.each([...byAnyone, ...byOwner])(
-    '%s: 404 where there is nothing, and the same where there is nothing for the caller',
+    'of %s changes nothing, and returns 404 whether the row is missing or inaccessible',
     async (name, argsFor) => {
       const unchanged = await stored(everything);
       const refusal = await refusalOf('ann', name, argsFor('none', 'none'));
@@ -252,15 +255,18 @@ describe('a refused call changes nothing', () => {
     },
   );
 
-  it.each(byOwner)('%s: 403 for those it is shared with', async (name, argsFor) => {
-    const unchanged = await stored(everything);
-    expect(await call('ben', name, argsFor('l', 't'))).toBe(403);
-    expect(await stored(everything)).toEqual(unchanged);
-  });
+  it.each(byOwner)(
+    'of %s changes nothing, and returns 403 to users with whom the list is shared',
+    async (name, argsFor) => {
+      const unchanged = await stored(everything);
+      expect(await call('ben', name, argsFor('l', 't'))).toBe(403);
+      expect(await stored(everything)).toEqual(unchanged);
+    },
+  );
 });
 
-describe('two calls at once', () => {
-  it('that create the same are told apart: one is done, the others are refused with 409', async () => {
+describe('simultaneous calls', () => {
+  it('with the same new ID succeed once, and are otherwise refused with 409', async () => {
     const args = { id: 'u', listID: 'l', title: 'New', sort: 1 };
     for (const [name, each] of [
       ['todo.create', args],
@@ -271,7 +277,7 @@ describe('two calls at once', () => {
     }
   });
 
-  it('that delete a list and work in it leave no trace of it, and fail in no other way', async () => {
+  it('that delete a list and write to it leave no todos, and fail only with 404', async () => {
     for (let i = 0; i < 10; i++) {
       await call('ann', 'list.create', { id: 'd', name: 'Short-lived' });
       const outcomes = await Promise.all([
@@ -287,7 +293,7 @@ describe('two calls at once', () => {
 });
 
 describe('the demo data', () => {
-  it('are some hundred todos, filled in once', async () => {
+  it('consist of several hundred todos, and are inserted only once', async () => {
     const client = await database.pool.connect();
     try {
       expect(await seed(client)).toBe(false);

@@ -36,7 +36,7 @@ async function pull(
   return (await response.json()) as { cookie: unknown; patch: { key: string }[] };
 }
 
-it('starts, serves the demo, is seen to be written to, and survives a kill', async () => {
+it('the example starts, serves the demo, detects writes from outside, and survives a kill', async () => {
   const { url, database } = await start();
   for (const path of ['/healthz', '/readyz']) expect((await fetch(url + path)).status).toBe(200);
 
@@ -64,7 +64,7 @@ it('starts, serves the demo, is seen to be written to, and survives a kill', asy
   expect(await pull(again.url, 'ann', second.cookie)).toEqual({ ...second, patch: [], lastMutationIDChanges: {} });
 });
 
-it('starts Postgres again each time that it is killed, and serves on the same port', async () => {
+it('the example restarts Postgres each time it is killed, and serves on the same port', async () => {
   const { url, server } = example!;
   const isReady = async () => (await fetch(`${url}/readyz`)).status === 200;
   const { cookie, patch } = await pull(url, 'ann', null);
@@ -77,19 +77,19 @@ it('starts Postgres again each time that it is killed, and serves on the same po
       if (Date.now() > limit) throw new Error('The example is not ready a minute after Postgres was killed');
       await sleep(50);
     }
-    // A connection of before the kill may still fail a pull: its client would try again.
+    // A connection from before the kill may still fail a pull. A client would retry.
     await vi.waitFor(async () => expect((await pull(url, 'ann', null)).patch).toEqual(patch), 60_000);
     await vi.waitFor(async () => expect((await pull(url, 'ann', cookie)).patch).toEqual([]), 60_000);
   }
 });
 
-it('stops at a signal, and Postgres with it', async () => {
+it('the example stops at a signal, and stops Postgres', async () => {
   expect(folder.postgres()).toBeDefined();
   expect(await example!.stop()).toMatchObject({ code: 0, signal: null });
   expect(folder.postgres()).toBeUndefined();
 });
 
-it('stops when the shell in which npm runs it is gone', async () => {
+it('the example stops when the shell in which npm runs it has ended', async () => {
   const shell = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(exampleMain)}], { stdio: 'inherit' })`;
   await start(['-e', shell], { npm_lifecycle_event: 'start' });
   expect(folder.postgres()).toBeDefined();

@@ -1,4 +1,4 @@
-/** The web application's mutators foretell what the server's do. */
+/** The web application's mutators predict what the server's do. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { indexes, mutatorsFor } from '../../../examples/tasks/web/src/mutators.js';
@@ -39,13 +39,13 @@ const calls: readonly Call[] = [
   ['list.delete', { id: 'l' }],
 ];
 
-it("has each of the server's mutators but one, whose effect only the server knows", () => {
+it("the client has all of the server's mutators except list.fill, whose effect only the server knows", () => {
   const names = [...namedMutators(mutatorsFor('ann')).keys(), 'list.fill'];
   expect(names.sort()).toEqual([...mutators.keys()].sort());
   expect(new Set([...calls.map(([name]) => name), 'list.fill'])).toEqual(new Set(names));
 });
 
-it('shows at once what the server will answer', async () => {
+it('the client predicts the rows that the server returns', async () => {
   const options = { user: 'ann', url: server.url, kvStore: 'mem', mutators: mutatorsFor('ann'), indexes } as const;
   const { client, engine } = openClient(options as AnyOptions);
   client.setOnline(false);

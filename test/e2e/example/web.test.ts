@@ -1,4 +1,4 @@
-/** The served application, over real HTTP: requests go out as they are written here, which `fetch` would tidy up. */
+/** The served application, over real HTTP. Requests are sent exactly as written, while `fetch` would normalize them. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
@@ -54,14 +54,14 @@ async function assets(): Promise<string[]> {
 }
 
 describe.each(['/', '/?user=ann&list=l', '/side-by-side'])('the page at %s', (path) => {
-  it('is HTML that is asked for again each time', async () => {
+  it('is HTML that browsers revalidate each time', async () => {
     const { status, headers, body } = await send(path);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
     expect(body).toMatch(/^<!doctype html>/);
   });
 
-  it('may load what is its own, and nothing else', async () => {
+  it('may load resources only from its own origin', async () => {
     const { headers, body } = await send(path);
     const policy = headers['content-security-policy'];
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/);
@@ -73,7 +73,7 @@ describe.each(['/', '/?user=ann&list=l', '/side-by-side'])('the page at %s', (pa
 });
 
 describe('the assets', () => {
-  it('are kept for ever, with their types', async () => {
+  it('are cached indefinitely, and have the right media types', async () => {
     const types: Record<string, string> = {};
     for (const path of await assets()) {
       const { status, headers, body } = await send(path);
@@ -93,15 +93,16 @@ describe('the assets', () => {
     });
   });
 
-  it('hold nothing of the server but the names of its accounts', async () => {
+  it('contain nothing of the server but the names of its mutators and accounts', async () => {
     const bodies = await Promise.all((await assets()).map(async (path) => (await send(path)).body));
     const script = bodies.join('\n');
     for (const name of ['list.create', 'cam']) expect(script).toContain(name);
-    for (const code of ['insert into', 'delete from', 'select id', 'no such list', 'Surrounding white space'])
+    for (const code of ['insert into', 'delete from', 'select id', 'no such list', 'Surrounding white space']) {
       expect(script).not.toContain(code);
+    }
   });
 
-  it('name no other server', async () => {
+  it('refer to no other server', async () => {
     for (const path of await assets()) {
       const { body } = await send(path);
       expect(body).not.toMatch(/@import|url\((?!data:)|sourceMappingURL|import\("http/);
@@ -109,12 +110,13 @@ describe('the assets', () => {
   });
 });
 
-it.each(['/', '/side-by-side'])('HEAD %s answers as GET does, without a body', async (path) => {
+it.each(['/', '/side-by-side'])('HEAD %s responds like GET, without a body', async (path) => {
   const get = await send(path);
   const head = await send(path, { method: 'HEAD' });
   expect(head).toMatchObject({ status: 200, body: '' });
-  for (const name of ['content-type', 'content-length', 'cache-control', 'content-security-policy'])
+  for (const name of ['content-type', 'content-length', 'cache-control', 'content-security-policy']) {
     expect(head.headers[name]).toBe(get.headers[name]);
+  }
 });
 
 it.each([
@@ -135,7 +137,7 @@ it.each([
   '/assets/%00',
   '/assets/%',
   '//etc/passwd',
-])('there is nothing at %s', async (path) => {
+])('the path %s responds with 404', async (path) => {
   const { status, headers, body } = await send(path);
   expect(status).toBe(404);
   expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
@@ -156,18 +158,20 @@ describe('the sync server behind the same address', () => {
     expect(answer.headers).not.toHaveProperty('content-security-policy');
   });
 
-  it('answers for its own paths, whatever is asked', async () => {
+  it('responds to all requests for its own paths', async () => {
     expect((await send('/sync/pull')).status).toBe(405);
-    for (const path of ['/sync/nothing', '/api/nothing'])
+    for (const path of ['/sync/nothing', '/api/nothing']) {
       expect((await send(path)).headers['content-type']).toMatch(/problem\+json/);
+    }
     expect(JSON.parse((await send('/readyz')).body)).toMatchObject({ status: 'ok' });
     expect(await send('/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
-  it('is handed what the runtime passes on', async () => {
+  it('receives the second argument that the runtime passes to fetch', async () => {
     const env = { incoming: {} };
     const fetch = serveWeb({ fetch: async (_, passed) => Response.json(passed === env) }, exampleWeb);
-    for (const path of ['/sync/pull', '/sync/poke', '/api/mutators/todo/create', '/api/docs', '/healthz'])
+    for (const path of ['/sync/pull', '/sync/poke', '/api/mutators/todo/create', '/api/docs', '/healthz']) {
       expect(await (await fetch(new Request(`http://localhost${path}`), env)).json()).toBe(true);
+    }
   });
 });

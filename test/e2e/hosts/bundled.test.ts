@@ -1,4 +1,4 @@
-/** An application in one file, as bundlers make it: without the packages that it was made of, and their files. */
+/** An application bundled into one file: without its packages, and without their files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,15 +37,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('needs nothing but Node', () => {
+it('a bundled application imports only modules of Node', () => {
   const imports = output.output.flatMap((chunk) =>
     chunk.type === 'chunk' ? [...chunk.imports, ...chunk.dynamicImports] : [],
   );
-  const own = output.output.map(({ fileName }) => fileName);
-  expect(imports.filter((name) => !name.startsWith('node:') && !own.includes(name))).toEqual([]);
+  const files = output.output.map(({ fileName }) => fileName);
+  expect(imports.filter((name) => !name.startsWith('node:') && !files.includes(name))).toEqual([]);
 });
 
-it('passes the probe', async () => {
+it('a bundled application passes the probe', async () => {
   serving = await serve({ args: ['server.mjs'], cwd: folder }, database.url);
   await probe(serving.url);
   await endsCleanly(serving);

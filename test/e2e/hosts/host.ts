@@ -1,31 +1,31 @@
-/** Starts an application that serves Tidemark, as a process of its own, and stops it. */
+/** Starts an application that serves Tidemark in its own process, and stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { settlesWithin } from '../../../src/limits/deadline.js';
 import { freePort, type Running, start } from '../../support/process.js';
 import { listen } from './probe.js';
 
-/** How to start an application. It has Tidemark's paths below `/tidemark`. */
+/** The command that starts an application. Tidemark's paths are below `/tidemark`. */
 export interface Host {
-  /** What runs it. Default: this Node. */
+  /** The program that runs it. Default: this Node. */
   readonly program?: string | undefined;
   readonly args: readonly [file: string, ...args: string[]];
   readonly cwd: string;
-  /** The status with which it ends when it is told to. Default 0. */
+  /** The exit status after a signal. Default 0. */
   readonly exitCode?: number | undefined;
 }
 
-/** One that serves. */
+/** A running host. */
 export interface Serving extends Running {
-  /** Where Tidemark's paths begin. */
+  /** The base URL of Tidemark's paths. */
   readonly url: string;
   readonly exitCode: number;
 }
 
-/** Some hosts end at once, or differently, where tests or CI run. */
+/** Some hosts exit immediately, or behave differently, in tests or CI. */
 export const production = { NODE_ENV: 'production', CI: '', TEST: '', NEXT_TELEMETRY_DISABLED: '1' };
 
-/** How long one may take to start, and to end, in milliseconds. */
+/** The longest time to start, and to end, in milliseconds. */
 const startMs = 30_000;
 const endMs = 10_000;
 
@@ -53,7 +53,7 @@ async function untilServing(url: string, { child }: Running): Promise<void> {
   const deadline = Date.now() + startMs;
   for (;;) {
     const answer = await fetch(`${url}/healthz`).catch((error: unknown) => error as Error);
-    // Not by its class: servers in this process may have put another in its place.
+    // Not by its class, which servers in this process may have replaced.
     if ('status' in answer && answer.status === 200) return void (await answer.text());
     if (child.exitCode !== null) throw new Error('it has ended');
     if (Date.now() > deadline) throw 'status' in answer ? new Error(`status ${answer.status}`) : answer;
@@ -61,7 +61,7 @@ async function untilServing(url: string, { child }: Running): Promise<void> {
   }
 }
 
-/** On SIGTERM, with a stream open: the stream ends, and so does the process, as one that did what it was told. */
+/** Sends SIGTERM while a stream is open. The stream must end, and so must the process, with the expected status. */
 export async function endsCleanly({ url, exitCode, child, ended }: Serving): Promise<void> {
   const reader = await listen(url);
   await reader.poked(1);

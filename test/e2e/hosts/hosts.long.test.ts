@@ -4,8 +4,8 @@ import { endsCleanly, type Serving, serve } from './host.js';
 import { built, hosts, install, uninstall } from './hosts.js';
 import { probe } from './probe.js';
 
-/** Building one takes a while on a busy machine. */
-const longestMs = 300_000;
+/** A build takes long on a busy machine. */
+const timeoutMs = 300_000;
 
 let database: TestDatabase;
 let serving: Serving | undefined;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   await database.pool.query('create table note (id text primary key, owner_id text not null, body text not null)');
   await install();
-}, longestMs);
+}, timeoutMs);
 
 afterEach(async () => {
   serving?.child.kill('SIGKILL');
@@ -28,12 +28,12 @@ afterAll(async () => {
 
 describe('the example for', () => {
   it.each(hosts)(
-    '%s passes the probe, and ends when it is told to',
+    '%s passes the probe, and exits after SIGTERM',
     async (name) => {
       serving = await serve(await built(name), database.url);
       await probe(serving.url);
       await endsCleanly(serving);
     },
-    longestMs,
+    timeoutMs,
   );
 });

@@ -1,4 +1,4 @@
-/** The examples of hosts: how each is built and started, as its own documentation says. */
+/** The examples of hosts. Each is built and started as its own documentation says. */
 import { execFile } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,14 @@ import { root } from '../../support/built.js';
 import { run } from '../../support/process.js';
 import { type Host, production } from './host.js';
 
-/** What starts a host, and before that builds it: a file of Node, with its arguments. */
+/** The command that starts a host, and the one that builds it: a Node file with its arguments. */
 interface Example extends Omit<Host, 'cwd'> {
   readonly build?: readonly [file: string, ...args: string[]];
 }
 
 /**
- * A copy of the package and of the examples, which are an npm project of its own: beside the repository's own packages, it
- * would not be noticed what the package lacks.
+ * A copy of the package and of the examples, which are an npm project of their own. Beside the repository's packages,
+ * the tests would not detect packages that the package lacks.
  */
 const copy = join(tmpdir(), `tidemark-hosts-${process.pid}`);
 const folder = join(copy, 'examples/hosts');
@@ -33,9 +33,9 @@ const examples: Readonly<Record<string, Example>> = {
   fastify: typescript,
   next: {
     build: [installed('next/dist/bin/next'), 'build'],
-    // Next.js lays it out below the root that its configuration names.
+    // Next.js creates it below the root in its configuration.
     args: ['.next/standalone/next/server.js'],
-    // It always ends like this, when all is done: 128 and the number of the signal.
+    // It always exits with this status after its cleanup: 128 plus the signal's number.
     exitCode: 143,
   },
   sveltekit: { build: viteBuild, args: ['build'] },
@@ -45,13 +45,13 @@ const examples: Readonly<Record<string, Example>> = {
   deno: { program: installed('deno/deno'), args: ['run', '--allow-all', 'server.ts'] },
 };
 
-/** What is in the folders of examples that somebody has tried. */
+/** The files that trying out examples leaves in their folders. */
 const made = new Set(['node_modules', 'build', '.next', '.nitro', '.output', '.svelte-kit', '.tanstack']);
 
-/** Their names. */
+/** The names of the hosts. */
 export const hosts: readonly string[] = Object.keys(examples);
 
-/** Installs what the examples need, and the package as `npm run build` made it. */
+/** Installs the examples' packages, and the package that `npm run build` made. */
 export async function install(): Promise<void> {
   const filter = (path: string) => !made.has(basename(path));
   for (const path of ['package.json', 'README.md', 'LICENSE', 'dist', 'ops', 'examples/hosts']) {
@@ -64,7 +64,7 @@ export function uninstall(): void {
   rmSync(copy, { recursive: true, force: true });
 }
 
-/** Builds a host, and says how to start it. */
+/** Builds a host, and returns the command to start it. */
 export async function built(name: string): Promise<Host> {
   const { build, ...host } = examples[name]!;
   const cwd = join(folder, name);

@@ -6,13 +6,13 @@ const read = (path: string) => JSON.parse(readFileSync(new URL(`../../../${path}
 describe.each(['examples/hosts', 'examples/orms'])('the lockfile of %s', (folder) => {
   const { packages } = read(`${folder}/package-lock.json`);
 
-  it('has what the package depends on', () => {
+  it('has the dependencies of the package', () => {
     const { dependencies } = read('package.json');
     const message = `run \`npm install\` in ${folder} after each change of the dependencies`;
     expect(packages['node_modules/tidemark'].dependencies, message).toEqual(dependencies);
   });
 
-  it('names no registry', () => {
+  it('contains no address of a registry', () => {
     const resolved = Object.values<{ readonly resolved?: string }>(packages).map((entry) => entry.resolved ?? '');
     expect(resolved.filter((address) => /^https?:/.test(address))).toEqual([]);
   });

@@ -1,9 +1,9 @@
 /**
- * What must hold of an application that serves Tidemark, whatever serves it and writes its rows: pull, delta, push, pokes,
- * REST, documentation, refusals, and the end of a stream when its client leaves.
+ * Checks an application that serves Tidemark, with any host and any library that writes its rows: pull, delta, push,
+ * pokes, REST, documentation, refusals, and the end of a stream when its client disconnects.
  *
- * The application serves metrics to users (`metrics: 'authenticated'`), takes `Bearer <name>` for a user, and has a view
- * whose rows its mutator creates.
+ * The application serves metrics to users (`metrics: 'authenticated'`), takes `Bearer <name>` for a user, and has a
+ * view whose rows its mutator creates.
  */
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
@@ -19,13 +19,13 @@ import {
 } from '../../integration/conformance/wire.js';
 import { listenForPokes, type PokeReader } from '../../support/poke-reader.js';
 
-/** What is called, and what is then seen. */
+/** The mutator to call, and the rows to expect. */
 export interface ProbedApplication {
   readonly view: string;
-  /** Creates a row, for the user who calls it. */
+  /** Creates a row for the calling user. */
   readonly mutator: string;
   readonly argsOf: (id: string, body: string) => JSONObject;
-  /** The row with this ID, as it arrives in the client. */
+  /** The row with this ID, as clients receive it. */
   readonly rowOf: (id: string, body: string, user: string) => JSONObject;
 }
 
@@ -37,11 +37,11 @@ const notes: ProbedApplication = {
   rowOf: (id, body) => ({ id, body }),
 };
 
-/** How much a pull must carry to come in many parts, in characters. */
+/** The size of a pull that arrives in many parts, in characters. */
 const much = 3_000_000;
 
 /**
- * @param url where Tidemark's paths begin, without a slash at its end
+ * @param url The base URL of Tidemark's paths, without a trailing slash.
  */
 export async function probe(url: string, { view, mutator, argsOf, rowOf }: ProbedApplication = notes): Promise<void> {
   const server: Address = { url };
@@ -55,7 +55,7 @@ export async function probe(url: string, { view, mutator, argsOf, rowOf }: Probe
     expect(answer, answer.text).toMatchObject({ status: 200 });
   };
 
-  await refusesStrangers(server, mutator, argsOf('never', ''));
+  await refusesAnonymous(server, mutator, argsOf('never', ''));
 
   const group = { clientGroupID: `group of ${user}` };
   const pulled = (cookie: unknown = null) => pull(server, user, { ...group, cookie });
@@ -95,13 +95,13 @@ export function listen(url: string, user = 'ann'): Promise<PokeReader> {
   return listenForPokes((path, init) => fetch(url + path, init), { user });
 }
 
-async function refusesStrangers(server: Address, mutator: string, args: JSONObject): Promise<void> {
-  const stranger = { user: null };
+async function refusesAnonymous(server: Address, mutator: string, args: JSONObject): Promise<void> {
+  const anonymous = { user: null };
   const answers = [
-    await send(server, '/sync/pull', { any: 'body' }, stranger),
-    await send(server, '/sync/push', pushBody([mutation(1, mutator, args)]), stranger),
-    await send(server, `/api/mutators/${mutator.replaceAll('.', '/')}`, args, stranger),
-    await send(server, '/sync/poke?profileID=p&clientGroupID=g', undefined, { ...stranger, method: 'GET' }),
+    await send(server, '/sync/pull', { any: 'body' }, anonymous),
+    await send(server, '/sync/push', pushBody([mutation(1, mutator, args)]), anonymous),
+    await send(server, `/api/mutators/${mutator.replaceAll('.', '/')}`, args, anonymous),
+    await send(server, '/sync/poke?profileID=p&clientGroupID=g', undefined, { ...anonymous, method: 'GET' }),
   ];
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
 }

@@ -1,4 +1,4 @@
-/** The examples of ORMs: a project of its own, which is installed from its own lock file. */
+/** The examples of ORMs. They are an npm project of their own, with their own lock file. */
 import { execFile } from 'node:child_process';
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { root } from '../../support/built.js';
 
 export const examples: string = join(root, 'examples/orms/');
 
-/** Their names. */
+/** The names of the ORMs. */
 export const orms: readonly string[] = ['drizzle', 'kysely', 'postgres-js', 'prisma'];
 
 const run = promisify(execFile);
 const modules = join(examples, 'node_modules');
 
-/** Installs what the examples need, unless it is there, and this package as it is built now. */
+/** Installs the examples' packages, unless they are present, and this package as currently built. */
 export async function installExamples(): Promise<void> {
   const installed = statSync(join(modules, '.package-lock.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (installed < statSync(join(examples, 'package-lock.json')).mtimeMs) {
@@ -23,12 +23,12 @@ export async function installExamples(): Promise<void> {
     rmSync(join(modules, 'tidemark', part), { recursive: true, force: true });
     cpSync(join(root, part), join(modules, 'tidemark', part), { recursive: true });
   }
-  // To generate a client takes no engine. Without this, Prisma's command would download one.
+  // Generating a client needs no engine. Without this, Prisma's command would download one.
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
   await run('npx', ['prisma', 'generate'], { cwd: join(examples, 'prisma'), env });
 }
 
-/** What the compiler objects to in the examples. */
+/** Returns the compiler's errors in the examples. */
 export async function compileExamples(): Promise<string> {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { stdout } = await run(process.execPath, [tsc, '-p', examples]).catch((error: { stdout: string }) => error);

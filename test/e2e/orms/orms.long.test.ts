@@ -1,4 +1,4 @@
-/** Every example of an ORM, as a process of its own: it serves what every application must, and writes as it should. */
+/** Every example of an ORM, in its own process. It passes the checks for every application, and writes correctly. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { identifier } from '../../../src/sql.js';
 import { type JSONObject, mutation, pull, push, send } from '../../integration/conformance/wire.js';
@@ -16,7 +16,7 @@ const lists: ProbedApplication = {
 
 beforeAll(installExamples, 300_000);
 
-it('what clients receive is what the types of the examples say', async () => {
+it('the examples compile with the declared types of rows', async () => {
   expect(await compileExamples()).toBe('');
 });
 
@@ -28,7 +28,7 @@ describe.each(orms)('%s', (name) => {
 
   beforeAll(async () => {
     database = await createEmptyDatabase();
-    // Not that of UTC, in which some of what is sent would mean something else.
+    // Not UTC, so that times sent without a zone would change.
     await database.pool.query(
       `alter database ${identifier(new URL(database.url).pathname.slice(1))} set timezone = 'Asia/Kolkata'`,
     );
@@ -45,7 +45,7 @@ describe.each(orms)('%s', (name) => {
   });
   afterEach(() => database.pool.query('truncate todo'));
 
-  /** Mutations of a client, which is in a group, that the test has for itself. */
+  /** Pushes mutations of a client in a client group of the test's own. */
   const pushed = (...mutations: [name: string, args: JSONObject][]) => {
     const numbered = mutations.map(([mutator, args], i) => mutation(i + 1, mutator, args, `client of ${list}`));
     return push(serving, 'ann', numbered, { clientGroupID: list });
@@ -63,7 +63,7 @@ describe.each(orms)('%s', (name) => {
 
   it('passes the probe', () => probe(serving.url, lists));
 
-  it('sends rows as their types say', async () => {
+  it('sends rows as their types declare', async () => {
     const dueAt = '2030-01-31T12:00:00.000Z';
     await call('todo.create', { id: 'a', listId: list, title: 'A', dueAt, price: '12.50' });
     await call('todo.create', { id: 'b', listId: list, title: 'B' });
@@ -76,7 +76,7 @@ describe.each(orms)('%s', (name) => {
     expect((await todos())[0]).toMatchObject({ visits: '9007199254740994', price: 9999999999.99 });
   });
 
-  it("commits a mutation with its number, and takes all of it back if it fails, the ORM's transactions too", async () => {
+  it("commits a mutation with its ID, and rolls back a failed one with the ORM's transactions", async () => {
     const many = [1, 2, 3, 4, 5, 6].map((i) => ({ id: `many ${i}`, title: 'x' }));
     const answer = await pushed(
       ['todo.create', { id: 'first', listId: list, title: 'x' }],
@@ -98,7 +98,7 @@ describe.each(orms)('%s', (name) => {
     expect(await stored()).toEqual(['first', 'last']);
   });
 
-  it('goes on after a transaction of the ORM that has failed', async () => {
+  it('continues after a failed transaction of the ORM', async () => {
     await call('todo.create', { id: 'b', listId: list, title: 'B' });
     const imported = ['a', 'b', 'c'].map((id) => ({ id, title: 'imported' }));
     expect((await call('todo.import', { listId: list, todos: imported })).status).toBe(200);
@@ -110,14 +110,14 @@ describe.each(orms)('%s', (name) => {
     ]);
   });
 
-  it.each(['call', 'push'])('runs again after a conflict: a %s', async (way) => {
+  it.each(['call', 'push'])('retries a %s after a conflict', async (way) => {
     await call('todo.create', { id: 'a', listId: list, title: 'A' });
     const other = await database.pool.connect();
     try {
       await other.query(`begin; update todo set visits = 10`);
       const visit = ['todo.visit', { id: 'a' }] as const;
       const visited = way === 'call' ? call(...visit) : pushed([...visit]);
-      // Its snapshot does not show what is committed next.
+      // Its snapshot does not show the next commit.
       await vi.waitFor(async () => expect(await waiting(database)).toBe(1), { timeout: 10_000 });
       await other.query('commit');
       expect((await visited).status).toBe(200);
@@ -127,7 +127,7 @@ describe.each(orms)('%s', (name) => {
     }
   });
 
-  it('ends cleanly', async () => {
+  it('stops cleanly', async () => {
     await endsCleanly(serving);
     hasEnded = true;
   });

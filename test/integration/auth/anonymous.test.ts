@@ -1,4 +1,4 @@
-/** A user for each browser, as docs/authentication.md has it. */
+/** Anonymous users, one for each browser, as docs/authentication.md describes them. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -70,7 +70,7 @@ async function notes(authorization: string, clientGroupID: string): Promise<stri
   return patch.flatMap(({ value }) => value?.id ?? []);
 }
 
-it('keeps what strangers have apart, and hands it over to whom they become', async () => {
+it('keeps the data of anonymous users apart, and hands it over when one of them signs in', async () => {
   const [one, other] = [randomUUID(), randomUUID()];
   expect(await push(`Anonymous ${one}`, 'one', 'create', 'a')).toBe(200);
   expect(await push(`Anonymous ${other}`, 'other', 'create', 'b')).toBe(200);
@@ -86,7 +86,7 @@ it('keeps what strangers have apart, and hands it over to whom they become', asy
   expect(await notes(`Anonymous ${other}`, 'other')).toEqual(['b']);
 });
 
-it('lets nobody in without a whole secret', async () => {
+it('rejects a request without a complete secret', async () => {
   for (const authorization of ['', 'Anonymous', 'Anonymous x', `Anonymous ${randomUUID()}${randomUUID()}`]) {
     expect(await push(authorization, 'none', 'create', 'x')).toBe(401);
   }
@@ -95,10 +95,10 @@ it('lets nobody in without a whole secret', async () => {
 it.each([
   ['jwtAuth', jwtAuth({ key: { publicKey: pemOf(signer) }, algorithms: ['RS256'], anonymous: lookUp })],
   ['sessionAuth', sessionAuth({ cookie: 'sid', session: () => null, anonymous: lookUp })],
-])('%s may take its time to say who a stranger is', async (_, stranger) => {
+])('%s awaits the function that identifies an anonymous caller', async (_, authenticateCaller) => {
   const requestFrom = (address: string) => new Request('http://localhost', { headers: { 'X-Forwarded-For': address } });
-  expect(await stranger(requestFrom('192.0.2.7'))).toEqual({ userID: 'stranger of 192.0.2.7' });
-  expect(await stranger(requestFrom('192.0.2.8'))).toBeNull();
+  expect(await authenticateCaller(requestFrom('192.0.2.7'))).toEqual({ userID: 'stranger of 192.0.2.7' });
+  expect(await authenticateCaller(requestFrom('192.0.2.8'))).toBeNull();
 });
 
 async function lookUp({ headers }: Request): Promise<UserContext | null> {

@@ -77,7 +77,7 @@ const pullOf = (clientGroupID: string) => ({
 });
 const callOf = () => ({ id: randomUUID(), body: '' });
 
-/** What a request to each route posts; undefined for a GET. */
+/** The body of a POST to each route; undefined for a GET. */
 const routes: Readonly<Record<string, (() => object) | undefined>> = {
   '/sync/pull': () => pullOf(randomUUID()),
   '/sync/push': () => pushOf(randomUUID(), ''),
@@ -100,7 +100,7 @@ function send(way: string, path: string, headers: Headers, body: object | undefi
   );
 }
 
-/** The status of each route for a request with these headers. */
+/** Returns the status of each route for a request with these headers. */
 async function statuses(way: string, headers: Headers): Promise<Record<string, number>> {
   const entries = Object.entries(routes).map(async ([path, body]) => {
     const response = await send(way, path, headers, body?.());
@@ -110,17 +110,17 @@ async function statuses(way: string, headers: Headers): Promise<Record<string, n
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** The same status for all routes, or another for those that write. */
+/** `status` for every route, or `written` for the routes that write. */
 const everywhere = (status: number, written = status) =>
   Object.fromEntries(Object.keys(routes).map((path) => [path, writing.includes(path) ? written : status]));
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** Signed with the public key, as if that were a secret. */
+/** A token signed with the public key, as if that key were a secret. */
 function confused(): string {
   const text = `${encode({ alg: 'HS256', typ: 'JWT', kid: signer.kid })}.${encode(claimsOf())}`;
   return `${text}.${createHmac('sha256', pemOf(signer)).update(text).digest('base64url')}`;
 }
-/** Says itself which key verifies it. */
+/** A token that names its own verification key. */
 async function selfSigned(): Promise<string> {
   const own = createSigner('RS256', signer.kid);
   const [, claims] = (await sign(own)).split('.');
@@ -129,31 +129,31 @@ async function selfSigned(): Promise<string> {
   return `${text}.${signBytes('sha256', Buffer.from(text), own.privateKey).toString('base64url')}`;
 }
 
-describe.each(['a public key', 'a key set'])('tokens, by %s', (way) => {
+describe.each(['a public key', 'a key set'])('jwtAuth with %s', (way) => {
   it.each<[what: string, token: () => string | Promise<string>, status: number]>([
-    ['good', () => sign(signer), 200],
-    ['malformed', () => 'abc.def.ghi', 401],
-    ['no JWT', () => 'ann', 401],
-    ['cut off', async () => (await sign(signer)).slice(0, -20), 401],
-    ['without its signature', async () => (await sign(signer)).replace(/[^.]*$/, ''), 401],
-    ['wrongly signed', () => sign(createSigner('RS256', signer.kid)), 401],
-    ['signed by an unknown key', () => sign(createSigner('RS256')), 401],
-    ['signed by its own key', selfSigned, 401],
-    ['not signed', () => new UnsecuredJWT(claimsOf()).encode(), 401],
-    ['signed with the public key as a secret', confused, 401],
-    ['signed by another algorithm', () => sign(createSigner('ES256', signer.kid)), 401],
-    ['expired', () => sign(signer, { exp: now() - 1 }), 401],
-    ['not yet valid', () => sign(signer, { nbf: now() + 3600 }), 401],
-    ['for another audience', () => sign(signer, { aud: 'others' }), 401],
-    ['for no audience', () => sign(signer, { aud: undefined }), 401],
-    ['from another issuer', () => sign(signer, { iss: 'https://evil.test' }), 401],
-    ['without exp', () => sign(signer, { exp: undefined }), 401],
-    ['without sub', () => sign(signer, { sub: undefined }), 401],
-  ])('a token that is %s', async (_, token, status) => {
+    ['accepts a good token', () => sign(signer), 200],
+    ['rejects a malformed token', () => 'abc.def.ghi', 401],
+    ['rejects text that is not a JWT', () => 'ann', 401],
+    ['rejects a token that is cut off', async () => (await sign(signer)).slice(0, -20), 401],
+    ['rejects a token without its signature', async () => (await sign(signer)).replace(/[^.]*$/, ''), 401],
+    ['rejects a token with a wrong signature', () => sign(createSigner('RS256', signer.kid)), 401],
+    ['rejects a token signed by an unknown key', () => sign(createSigner('RS256')), 401],
+    ['rejects a token signed by a key that it contains', selfSigned, 401],
+    ['rejects an unsigned token', () => new UnsecuredJWT(claimsOf()).encode(), 401],
+    ['rejects a token signed with the public key as a secret', confused, 401],
+    ['rejects a token signed with another algorithm', () => sign(createSigner('ES256', signer.kid)), 401],
+    ['rejects an expired token', () => sign(signer, { exp: now() - 1 }), 401],
+    ['rejects a token that is not yet valid', () => sign(signer, { nbf: now() + 3600 }), 401],
+    ['rejects a token for another audience', () => sign(signer, { aud: 'others' }), 401],
+    ['rejects a token without an audience', () => sign(signer, { aud: undefined }), 401],
+    ['rejects a token from another issuer', () => sign(signer, { iss: 'https://evil.test' }), 401],
+    ['rejects a token without exp', () => sign(signer, { exp: undefined }), 401],
+    ['rejects a token without sub', () => sign(signer, { sub: undefined }), 401],
+  ])('%s', async (_, token, status) => {
     expect(await statuses(way, { Authorization: `Bearer ${await token()}` })).toEqual(everywhere(status));
   });
 
-  it('no token', async () => {
+  it('rejects a request without a token', async () => {
     expect(await statuses(way, {})).toEqual(everywhere(401));
     expect(await statuses(way, { Authorization: '' })).toEqual(everywhere(401));
     expect(await statuses(way, { Authorization: 'Basic YW5uOmFubg==' })).toEqual(everywhere(401));
@@ -161,24 +161,28 @@ describe.each(['a public key', 'a key set'])('tokens, by %s', (way) => {
 });
 
 it.each<[what: string, headers: Headers, status: number, written?: number]>([
-  ['no cookie', {}, 401],
-  ['an unknown one', { Cookie: 'sid=eve-1' }, 401],
-  ['a token instead', { Authorization: 'Bearer ann-1' }, 401],
-  ['a good one', { Cookie: 'sid=ann-1' }, 200],
-  ['a good one, from the own page', { Cookie: 'sid=ann-1', 'Sec-Fetch-Site': 'same-origin' }, 200],
-  ['a good one, from the own origin', { Cookie: 'sid=ann-1', Origin: 'https://notes.test' }, 200],
-  ['a good one, from a named origin', { Cookie: 'sid=ann-1', Origin: 'https://app.test' }, 200],
-  ['a good one, from another origin', { Cookie: 'sid=ann-1', Origin: 'https://evil.test' }, 200, 403],
-  ['a good one, from another site', { Cookie: 'sid=ann-1', 'Sec-Fetch-Site': 'cross-site' }, 200, 403],
-])('sessions: %s', async (_, headers, status, written) => {
+  ['rejects a request without a cookie', {}, 401],
+  ['rejects an unknown session', { Cookie: 'sid=eve-1' }, 401],
+  ['rejects a token in place of a cookie', { Authorization: 'Bearer ann-1' }, 401],
+  ['accepts a known session', { Cookie: 'sid=ann-1' }, 200],
+  [
+    'accepts a known session from a page of the same origin',
+    { Cookie: 'sid=ann-1', 'Sec-Fetch-Site': 'same-origin' },
+    200,
+  ],
+  ['accepts a known session from its own origin', { Cookie: 'sid=ann-1', Origin: 'https://notes.test' }, 200],
+  ['accepts a known session from a listed origin', { Cookie: 'sid=ann-1', Origin: 'https://app.test' }, 200],
+  ['refuses only writes from another origin', { Cookie: 'sid=ann-1', Origin: 'https://evil.test' }, 200, 403],
+  ['refuses only writes from another site', { Cookie: 'sid=ann-1', 'Sec-Fetch-Site': 'cross-site' }, 200, 403],
+])('sessionAuth %s', async (_, headers, status, written) => {
   expect(await statuses('sessions', headers)).toEqual(everywhere(status, written));
 });
 
-it.each(Object.keys(ways))('nobody has to say who asks whether the server is well: %s', async (way) => {
+it.each(Object.keys(ways))('health checks need no authentication, with %s', async (way) => {
   for (const path of ['/healthz', '/readyz']) expect((await send(way, path, {}, undefined)).status).toBe(200);
 });
 
-it.each(Object.keys(ways))('two users see nothing of each other: %s', async (way) => {
+it.each(Object.keys(ways))('two users see nothing of each other, with %s', async (way) => {
   const headersOf = async (user: string): Promise<Headers> =>
     way === 'sessions' ? { Cookie: `sid=${user}-1` } : { Authorization: `Bearer ${await sign(signer, { sub: user })}` };
   const groups = { ann: randomUUID(), ben: randomUUID() };
@@ -186,7 +190,7 @@ it.each(Object.keys(ways))('two users see nothing of each other: %s', async (way
     const pushed = await send(way, '/sync/push', await headersOf(user), pushOf(group, `canary-${user}`));
     expect([pushed.status, await pushed.text()]).toEqual([200, '{}']);
   }
-  // Twice: the second time, the tokens are remembered.
+  // Runs twice: the second time, the server has cached the tokens.
   for (const _ of [1, 2]) {
     for (const [user, other] of [['ann', 'ben'], ['ben', 'ann']] as const) {
       const headers = await headersOf(user);

@@ -1,4 +1,4 @@
-/** An issuer of tokens, and a server with its keys. */
+/** An issuer of tokens, and a server that publishes its keys. */
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { exportJWK, type JWTPayload, SignJWT } from 'jose';
 export const issuer = 'https://issuer.test';
 export const audience = 'notes';
 
-/** A pair of keys with a name. */
+/** A named key pair. */
 export interface Signer {
   readonly kid: string;
   readonly algorithm: 'RS256' | 'ES256';
@@ -27,30 +27,30 @@ export function pemOf({ publicKey }: Signer): string {
   return publicKey.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Now, in seconds. */
+/** The current time in seconds. */
 export function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Ann's claims, valid for an hour, and others; undefined leaves one out. */
+/** Ann's claims, valid for an hour, with overrides; undefined removes a claim. */
 export function claimsOf(claims: Record<string, unknown> = {}): JWTPayload {
   const all = { sub: 'ann', iss: issuer, aud: audience, exp: now() + 3600, ...claims };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** A token of Ann's with these claims, see `claimsOf`. */
+/** Signs a token of Ann's with these claims (see `claimsOf`). */
 export function sign({ kid, algorithm, privateKey }: Signer, claims: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT(claimsOf(claims)).setProtectedHeader({ alg: algorithm, kid }).sign(privateKey);
 }
 
-/** A server that answers with the keys of signers. */
+/** A server that publishes the keys of signers. */
 export interface KeyServer {
   readonly url: string;
-  /** The paths that were asked for. */
+  /** The paths of all requests. */
   readonly asked: string[];
-  /** Whose keys it has. */
+  /** The signers whose keys it publishes. */
   signers: readonly Signer[];
-  /** How it answers, instead of with the keys. */
+  /** Handles requests, instead of responding with the keys. */
   onRequest: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A server that answers calls as it is told, and keeps what it was sent. */
+/** A server that responds to calls as a test specifies, and records the requests. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -16,7 +16,7 @@ type Respond = (response: ServerResponse, call: SentCall) => void;
 export interface CallServer {
   readonly url: string;
   readonly calls: SentCall[];
-  /** How the next calls are answered; at first with 200 and the body as the result. */
+  /** Responds to the next calls. Default: 200, with the body as the result. */
   respond: Respond;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startCallServer(): Promise<CallServer> {
   return started;
 }
 
-/** Done, with the args as the result. */
+/** Reports success, with the args as the result. */
 export const done: Respond = (response, { body }) =>
   response
     .writeHead(200, { 'Content-Type': 'application/json' })

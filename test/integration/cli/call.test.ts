@@ -20,12 +20,12 @@ beforeEach(() => {
   for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
 });
 
-/** The server's address, and no token. */
+/** The server's address, without a token. */
 function environment(): Record<string, string> {
   return { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: '' };
 }
 
-/** `tidemark call`. */
+/** Runs `tidemark call`. */
 function call(args: readonly string[], input?: string | Buffer) {
   return runHere(['call', ...args], input);
 }
@@ -65,7 +65,7 @@ describe('a call', () => {
     expect(server.calls[0]!.body).toBe(args);
   });
 
-  it('takes the args in any place, also behind a double dash', async () => {
+  it('takes the args at any position, even after a double dash', async () => {
     for (const line of [
       ['--dry-run', 'x', '-1'],
       ['x', '--dry-run', '-1'],
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(await call(['x', '-'], text)).toMatchObject({ code: 0, stdout: `{"ok":true,"result":${text}}\n` });
   });
 
-  it('sends what the options say, as text', async () => {
+  it('sends the values of its options as text', async () => {
     await call(['x', '--token', '0123', '--idempotency-key=007', '--dry-run']);
     expect(server.calls[0]!.headers).toMatchObject({
       authorization: 'Bearer 0123',
@@ -96,7 +96,7 @@ describe('a call', () => {
     });
   });
 
-  it('takes the token and the address from the environment, unless options say otherwise', async () => {
+  it('takes the token and the address from the environment, unless options set them', async () => {
     vi.stubEnv('TIDEMARK_TOKEN', 'ann');
     await call(['x']);
     expect(server.calls.pop()!.headers.authorization).toBe('Bearer ann');
@@ -113,12 +113,12 @@ describe('a call', () => {
     expect(server.calls[0]!.path).toBe('/api/mutators/a%2Fb/c%20d/%C3%A4%3F%23%252e');
   });
 
-  it('prints an answer of several lines as one, with its numbers as they are', async () => {
+  it('prints an answer of several lines as one line, with its numbers unchanged', async () => {
     server.respond = (response) => response.end('{\n  "ok": true,\n  "result": 12345678901234567890\n}\n');
     expect((await call(['x'])).stdout).toBe('{ "ok": true, "result": 12345678901234567890 }\n');
   });
 
-  it('is a program', async () => {
+  it('works as a process of its own', async () => {
     const { child, ended } = start(bin, ['call', 'x', '-'], { cwd: tmpdir(), env: environment() });
     child.stdin!.end('5');
     expect(await ended).toMatchObject({ code: 0, stdout: '{"ok":true,"result":5}\n', stderr: '' });
@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(await refused.ended).toMatchObject({ code: 3, stdout: '' });
   });
 
-  it('ends quietly when nobody reads on', async () => {
+  it('ends without an error when its output is closed', async () => {
     const { child, ended } = start(bin, ['call', 'x', '-'], { cwd: tmpdir(), env: environment() });
     child.stdout!.destroy();
     child.stdin!.end(JSON.stringify('x'.repeat(1 << 20)));
@@ -148,14 +148,14 @@ describe('a call that is refused', () => {
     ['too-many-requests', {}, 3],
     ['unavailable', {}, 3],
     ['mutate-endpoint-timeout', {}, 3],
-  ])('%s %j has exit code %i', async (code, more, exitCode) => {
+  ])('with %s %j has exit code %i', async (code, more, exitCode) => {
     server.respond = refuse(code, 'This is why', more);
     const output = await call(['x']);
     expect([output.code, output.stdout]).toEqual([exitCode, '']);
     expect(output.stderr).toMatch(new RegExp(`^This is why \\(\\d{3}, ${code}(, request r1)?\\)\\n$`));
   });
 
-  it('has a line for each issue', async () => {
+  it('prints a line for each issue', async () => {
     const issues = [
       { path: ['id'], message: 'Too short' },
       { path: ['tags', 0, 'name'], message: 'Expected\u001b[31m string' },
@@ -168,12 +168,12 @@ describe('a call that is refused', () => {
     );
   });
 
-  it('shows what the mutator adds', async () => {
+  it('prints the details that the mutator adds', async () => {
     server.respond = refuse('mutator-error', 'The list is full', { details: { most: 100 } });
     expect((await call(['x'])).stderr).toMatch(/\ndetails: {"most":100}\n$/);
   });
 
-  it('says what answers in another way', async () => {
+  it('reports a response that does not come from a mutator', async () => {
     server.respond = (response) => response.writeHead(404, { 'Content-Type': 'text/html' }).end('<h1>Not here</h1>');
     expect(await call(['x'])).toMatchObject({
       code: 1,
@@ -185,7 +185,7 @@ describe('a call that is refused', () => {
     expect(stderr).toBe(`${server.url}/api/mutators/x did not answer like a mutator.\n`);
   });
 
-  it('is not sent elsewhere', async () => {
+  it('does not follow a redirect', async () => {
     server.respond = (response) => response.writeHead(302, { Location: '/other' }).end();
     expect(await call(['x'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/status 302/) });
     expect(server.calls).toHaveLength(1);
@@ -193,19 +193,19 @@ describe('a call that is refused', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('cannot be reached', async () => {
+  it('is reported if it cannot be reached', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout, stderr } = await call(['x', '--url', url]);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toMatch(/^Cannot reach http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED.*\.\n$/);
   });
 
-  it('closes the connection', async () => {
+  it('is reported if it closes the connection', async () => {
     server.respond = (response) => response.destroy();
     expect(await call(['x'])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^Cannot reach .+: .+\.\n$/) });
   });
 
-  it.each(['before', 'within'])('is too late, %s its answer', async (when) => {
+  it.each(['before', 'within'])('is given up after the timeout, %s its response', async (when) => {
     server.respond = (response) => void (when === 'within' && response.writeHead(200).write('{"ok":'));
     const { code, stdout, stderr } = await call(['x', '--timeout', '0.3']);
     expect([code, stdout]).toEqual([3, '']);
@@ -213,7 +213,7 @@ describe('a server that does not answer', () => {
   });
 });
 
-describe('a command line that is wrong', () => {
+describe('the command line of a call', () => {
   it.each([
     [[], /Missing required argument 'name'/],
     [['todo..create', '1'], /name must look like todo\.create/],
@@ -232,7 +232,7 @@ describe('a command line that is wrong', () => {
     [['x', '--url', 'ftp://secret'], /must look like https:/],
     [['x', '--url', 'http://u:secret@h'], /must not contain a user name or password/],
     [['x', '--url', 'http://h/?secret'], /must not have a query or fragment/],
-  ])('%j has exit code 2, and nothing is sent', async (args, message) => {
+  ])('that is %j ends with exit code 2, and nothing is sent', async (args, message) => {
     const { code, stdout, stderr } = await call(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(message);
@@ -241,19 +241,19 @@ describe('a command line that is wrong', () => {
     expect(server.calls).toEqual([]);
   });
 
-  it('may be in what standard input holds', async () => {
+  it('ends with exit code 2 if standard input is not JSON or not UTF-8', async () => {
     expect(await call(['x', '-'], '')).toMatchObject({ code: 2, stderr: expect.stringMatching(/not JSON/) });
     const latin1 = Buffer.from('"\u00e4"', 'latin1');
     expect(await call(['x', '-'], latin1)).toMatchObject({ code: 2, stderr: expect.stringMatching(/UTF-8/) });
     expect(server.calls).toEqual([]);
   });
 
-  it('has its options before the command', async () => {
+  it('ends with exit code 2 if options precede the command', async () => {
     const { code, stderr } = await runHere(['--token', 'ann', 'call', 'x']);
     expect([code, stderr]).toEqual([2, 'Unknown option --token. See tidemark --help.\n']);
   });
 
-  it('is explained by the help', async () => {
+  it('prints the help if it asks for it, and nothing is sent', async () => {
     for (const args of [['--help'], ['x', '-1', '-h']]) {
       const { code, stdout } = await call(args);
       expect(code).toBe(0);

@@ -20,7 +20,7 @@ import {
 useFolder();
 
 describe('the command line', () => {
-  it('helps', async () => {
+  it('prints its help and its version', async () => {
     for (const args of [['--help'], ['serve', '--help'], ['status', '-h']]) {
       const { code, stdout } = await runHere(args);
       expect(code).toBe(0);
@@ -45,11 +45,11 @@ describe('the command line', () => {
     expect(code).toBe(2);
   });
 
-  it('prints the commands when there is none', async () => {
+  it('prints the commands when none is given', async () => {
     expect(await runHere([])).toMatchObject({ code: 2, stderr: expect.stringMatching(/Commands:/) });
   });
 
-  it('says when there is no configuration, and starts no database', async () => {
+  it('reports a missing configuration, and starts no database', async () => {
     rmSync(join(folder, 'tidemark.config.ts'));
     const { code, stderr } = await tidemark(['migrate']);
     expect(stderr).toMatch(/^There is no tidemark\.config\.ts, .*\n$/);
@@ -57,18 +57,18 @@ describe('the command line', () => {
     expect(existsSync(join(folder, '.tidemark'))).toBe(false);
   });
 
-  it('takes another configuration by its name, and says when it is not there', async () => {
+  it('takes the name of another configuration, and reports that it does not exist', async () => {
     const { code, stderr } = await tidemark(['migrate', '--config', 'other.ts']);
     expect([code, stderr]).toEqual([1, `${join(folder, 'other.ts')} does not exist.\n`]);
   });
 
-  it('says that the database cannot be reached, without a stack', async () => {
+  it('reports that the database cannot be reached, without a stack', async () => {
     const { code, stderr } = await tidemark(['status'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(stderr).toMatch(/^Cannot reach the database: .*ECONNREFUSED.*\n$/);
     expect(code).toBe(1);
   });
 
-  it('serve waits for a database that cannot be reached, and then says so', async () => {
+  it('retries with serve for a while, and then reports that the database cannot be reached', async () => {
     const { code, stderr } = await tidemark(['serve'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
     expect(stderr).toMatch(
       /^(Cannot reach the database: .*ECONNREFUSED.*\. Trying again in \d s\.\n){5,8}Cannot reach the database: .*ECONNREFUSED.*\.\n$/,
@@ -77,11 +77,11 @@ describe('the command line', () => {
   });
 });
 
-describe('on the Postgres at DATABASE_URL', () => {
+describe('commands on the Postgres at DATABASE_URL', () => {
   useDatabase();
   const run = runConfigured;
 
-  it('goes from an empty database through migrate, serve and uninstall', async () => {
+  it('take an empty database through migrate, serve and uninstall', async () => {
     const early = await run('serve');
     expect([early.code, early.stderr]).toEqual([
       1,
@@ -132,9 +132,9 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(await secrets()).toEqual({ secret: expect.stringMatching(/^[\w-]{72}$/), previous_secret: secret });
     expect((await secrets()).secret).not.toBe(secret);
 
-    const asked = await runHere(['uninstall']);
-    expect(asked.stderr).toMatch(/To confirm, run it again with --yes/);
-    expect(asked.code).toBe(1);
+    const unconfirmed = await runHere(['uninstall']);
+    expect(unconfirmed.stderr).toMatch(/To confirm, run it again with --yes/);
+    expect(unconfirmed.code).toBe(1);
     expect((await runHere(['uninstall', '--yes'])).code).toBe(0);
     const { rows } = await database.pool.query(
       `select to_regnamespace('tidemark') as schema, (select body from note) as body`,
@@ -142,7 +142,7 @@ describe('on the Postgres at DATABASE_URL', () => {
     expect(rows).toEqual([{ schema: null, body: 'hello' }]);
   });
 
-  it('refuses a schema that is newer than the code', async () => {
+  it('refuse a schema that is newer than the code', async () => {
     await run('migrate');
     await database.pool.query(`insert into tidemark.migration (version, file) values (9999, '9999-later.sql')`);
     for (const command of ['migrate', 'serve', 'status']) {
@@ -152,7 +152,7 @@ describe('on the Postgres at DATABASE_URL', () => {
     }
   });
 
-  it('says which view cannot be served', async () => {
+  it('name the view that cannot be served', async () => {
     const text = config.replace('order by id desc fetch first 1 rows with ties', 'and now() is not null');
     writeFileSync(join(folder, 'tidemark.config.ts'), text);
     const { code, stderr } = await run('migrate');

@@ -1,4 +1,4 @@
-/** Runs the command line in this process, which is much faster than a process for each. */
+/** Runs the command line in this process, which is much faster than starting a process for each command. */
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../../src/cli/command-line.js';

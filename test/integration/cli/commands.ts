@@ -1,4 +1,4 @@
-/** An application's folder, in which the commands are run. */
+/** The application folder in which the commands run. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,9 +45,9 @@ export default defineConfig({
 export let folder: string;
 const running: Running[] = [];
 
-/** To be called once by each file of tests. */
+/** Call once in each test file. */
 export function useFolder(): void {
-  // Each step starts a process, and some a Postgres.
+  // Each step starts a process, and some steps start a Postgres.
   vi.setConfig({ testTimeout: 120_000 });
 
   beforeEach(() => {
@@ -66,12 +66,12 @@ export function useFolder(): void {
   });
 }
 
-/** Runs a command to its end, in the folder. */
+/** Runs a command in the folder until it exits. */
 export function tidemark(args: readonly string[], env: RunOptions['env'] = {}): Promise<Output> {
   return run(bin, args, { cwd: folder, env });
 }
 
-/** Starts `tidemark serve`, with these options, and waits until it listens. */
+/** Starts `tidemark serve` with these options, and waits until it listens. */
 export async function serve(env: RunOptions['env'] = {}, ...options: string[]): Promise<Running & { url: string }> {
   const port = await freePort();
   const server = start(bin, ['serve', ...options], {
@@ -97,16 +97,16 @@ export const push = {
   schemaVersion: '',
   mutations: [{ id: 1, clientID: 'c', name: 'note.create', args: { id: 'n1', body: 'hello' }, timestamp: 1 }],
 };
-/** What a pull answers after the push. */
+/** The patch of a pull after the push. */
 export const patch = [
   { op: 'put', key: 'note/n1', value: { id: 'n1', body: 'hello' } },
   { op: 'put', key: 'latest/n1', value: { id: 'n1', body: 'hello' } },
 ];
 
-/** With the application's table. Commands find it by DATABASE_URL. */
+/** A database with the application's table. Commands find it through DATABASE_URL. */
 export let database: TestDatabase;
 
-/** To be called once by each block of tests that share a database. */
+/** Call once in each block of tests that share a database. */
 export function useDatabase(): void {
   beforeAll(async () => {
     database = await createEmptyDatabase();
@@ -119,7 +119,7 @@ export function useDatabase(): void {
   });
 }
 
-/** Runs a command in this process, on the configuration in the folder. */
+/** Runs a command in this process with the configuration in the folder. */
 export function runConfigured(...args: string[]): ReturnType<typeof runHere> {
   return runHere([...args, '--config', join(folder, 'tidemark.config.ts')]);
 }

@@ -9,7 +9,7 @@ useDatabase();
 
 const run = runConfigured;
 
-it('prints what it finds, why that matters and what to do, and counts it', async () => {
+it('tidemark doctor prints each finding with its reason and remedy, and counts them', async () => {
   const { code, stdout } = await run('doctor');
   expect(stdout).toContain(`ERROR  not-migrated
   Tidemark is not installed in this database.
@@ -23,7 +23,7 @@ it('prints what it finds, why that matters and what to do, and counts it', async
   expect(code).toBe(1);
 });
 
-it('prints JSON of a stable shape, the gravest first, without secrets', async () => {
+it('tidemark doctor --json has a stable format, the gravest findings first, and no secrets', async () => {
   await run('migrate');
   const { code, stdout } = await run('doctor', '--json');
   const report = JSON.parse(stdout);
@@ -40,7 +40,7 @@ it('prints JSON of a stable shape, the gravest first, without secrets', async ()
   expect(stdout).not.toContain(new URL(database.url).password);
 });
 
-it('lets nothing in a database control the terminal', async () => {
+it('tidemark doctor prints no control characters from names', async () => {
   const red = config.replace("'id',\n});\nconst latest", "'id',\n  prefix: 'n/',\n});\nconst latest");
   const name = 'la\\u001b[31mtest';
   writeFileSync(

@@ -9,10 +9,10 @@ import { folder, patch, post, pull, push, serve, tidemark, useFolder } from './c
 
 useFolder();
 
-describe('on the embedded Postgres', () => {
+describe('the embedded Postgres', () => {
   const pidOf = (data: string) => livingPostgres(join(data, 'postgres'));
 
-  it('makes no database to look at or to clean', async () => {
+  it('is not created by status, doctor or uninstall', async () => {
     for (const args of [['status'], ['doctor'], ['uninstall', '--yes']]) {
       const { code, stderr } = await tidemark(args);
       expect(stderr).toMatch(/DATABASE_URL is not set, and there is no embedded database/);
@@ -21,7 +21,7 @@ describe('on the embedded Postgres', () => {
     expect(existsSync(join(folder, '.tidemark'))).toBe(false);
   });
 
-  it('serves at once, keeps the data, and leaves no Postgres behind', async () => {
+  it('serves without any setup, keeps its data, and leaves no process behind', async () => {
     const data = join(folder, '.tidemark');
     const server = await serve();
     expect(pidOf(data)).toBeDefined();
@@ -54,14 +54,14 @@ describe('on the embedded Postgres', () => {
     expect(pidOf(data)).toBeUndefined();
   });
 
-  it('is looked at and migrated beside the server that runs it, on whichever port, and is left running', async () => {
+  it('can be inspected and migrated beside the server that runs it, on any port, and keeps running', async () => {
     const data = join(folder, '.tidemark');
     const first = await serve();
     first.child.kill('SIGTERM');
     await first.ended;
-    const kept = JSON.parse(readFileSync(join(data, 'connection.json'), 'utf8'));
-    // The server finds the port taken, and its database uses another one.
-    const taken = createServer().listen(kept.port, '127.0.0.1');
+    const connection = JSON.parse(readFileSync(join(data, 'connection.json'), 'utf8'));
+    // The port is in use when the server restarts, so its database uses another one.
+    const taken = createServer().listen(connection.port, '127.0.0.1');
     await once(taken, 'listening');
     const server = await serve();
     const postgres = pidOf(data);
@@ -85,7 +85,7 @@ describe('on the embedded Postgres', () => {
     expect(pidOf(data)).toBeUndefined();
   });
 
-  /** Kills Postgres by its ID, and waits until the server answers pulls as before. */
+  /** Kills Postgres by its process ID, and waits until the server answers pulls again. */
   async function killPostgres({ url, printed }: Awaited<ReturnType<typeof serve>>, time: number): Promise<void> {
     const data = join(folder, '.tidemark');
     const statuses = new Set<number>();
@@ -106,7 +106,7 @@ describe('on the embedded Postgres', () => {
   it.each([
     { process: 'one process', options: [] },
     { process: 'workers', options: ['--workers', '2'] },
-  ])('serves again from $process on the same port each time that Postgres is killed', async ({ options }) => {
+  ])('is started again by $process on the same port each time that it is killed', async ({ options }) => {
     const server = await serve({}, ...options);
     expect(await post(`${server.url}/sync/push`, push)).toEqual({ status: 200, body: {} });
     for (const time of [1, 2]) await killPostgres(server, time);
@@ -114,7 +114,7 @@ describe('on the embedded Postgres', () => {
     expect((await server.ended).code).toBe(0);
   });
 
-  it('answers 503 while Postgres cannot be started, then ends with the reason', async () => {
+  it('leads to 503 while it cannot be started again, and then the server ends with the reason', async () => {
     const data = join(folder, '.tidemark');
     const server = await serve();
     const pulled = async () => (await post(`${server.url}/sync/pull`, pull)).status;
@@ -131,7 +131,7 @@ describe('on the embedded Postgres', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('lock-'))).toEqual([]);
   }, 600_000);
 
-  it('keeps its data where TIDEMARK_DATA says, and stops it when the port is taken', async () => {
+  it('keeps its data in TIDEMARK_DATA, and stops if the port of the server is taken', async () => {
     const server = await serve();
     const { port } = new URL(server.url);
     const data = join(folder, 'elsewhere');

@@ -6,7 +6,7 @@ import { prepareBinaries } from '../../../src/embedded/binaries.js';
 import { readPostmaster } from '../../../src/embedded/processes.js';
 import { startServer, stopServer } from '../../../src/embedded/server.js';
 import { startEmbedded } from '../../../src/embedded/start.js';
-import { chooseServerUser, handOver } from '../../../src/embedded/user.js';
+import { changeOwner, chooseServerUser } from '../../../src/embedded/user.js';
 import { bin } from '../../support/built.js';
 import { start } from '../../support/process.js';
 import { folder, patch, post, pull, push, serve, table, useFolder } from './commands.js';
@@ -22,12 +22,12 @@ it('migrate waits for a database that is still starting up', async () => {
   await client.end();
   await database.stop();
 
-  // Until it is promoted, a standby without hot_standby says that it is starting up.
+  // Until it is promoted, a standby without hot_standby reports that it is starting up.
   const data = database.dataDirectory;
   const user = chooseServerUser(data);
   const signal = (name: string) => {
     writeFileSync(join(data, name), '');
-    handOver(join(data, name), user);
+    changeOwner(join(data, name), user);
   };
   signal('standby.signal');
   const programs = { ...prepareBinaries(undefined, directory, user), user, logFile: join(directory, 'postgres.log') };

@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('tidemark openapi', () => {
-  it('prints the document of the mutators, without a database', async () => {
+  it('prints the document of the mutators without a database', async () => {
     const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
     const { code, stdout } = await run(bin, ['openapi', '--config', 'other.config.ts'], { cwd: folder, env });
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe('tidemark openapi', () => {
     expect(Object.keys(document.paths)).toEqual(['/api/mutators/note/create', '/api/mutators']);
   });
 
-  it('says when there is no configuration', async () => {
+  it('reports a missing configuration', async () => {
     const { code, stdout, stderr } = await run(bin, ['openapi'], { cwd: folder });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^There is no tidemark\.config\.ts/);

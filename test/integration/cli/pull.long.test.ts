@@ -22,7 +22,7 @@ beforeEach(async () => {
     insert into list (id, owner_id, name) values ('a', 'ann', 'A'), ('b/c', 'ann', 'B\u001b[2J'), ('x', 'ben', 'canary')`);
 });
 
-/** `tidemark pull`. */
+/** Runs `tidemark pull`. */
 const pull = (...args: string[]) => runHere(['pull', ...args]);
 const a = { id: 'a', name: 'A', ownerID: 'ann' };
 const linesOf = (text: string) =>
@@ -32,7 +32,7 @@ const linesOf = (text: string) =>
     .map((line) => JSON.parse(line) as unknown);
 
 describe('tidemark pull', () => {
-  it('prints the rows of a view, a line each', async () => {
+  it('prints the rows of a view, one on each line', async () => {
     const { code, stdout, stderr } = await pull('list');
     expect([code, stderr]).toEqual([0, '']);
     expect(linesOf(stdout)).toEqual([a, { id: 'b/c', name: 'B\u001b[2J', ownerID: 'ann' }]);
@@ -41,7 +41,7 @@ describe('tidemark pull', () => {
     expect(linesOf((await pull('list', '--token', 'ben')).stdout)).toMatchObject([{ id: 'x' }]);
   });
 
-  it('prints one row by its key', async () => {
+  it('prints one row, found by its key', async () => {
     expect((await pull('list', 'a')).stdout).toBe(`${JSON.stringify({ id: 'a', name: 'A', ownerID: 'ann' })}\n`);
     expect(linesOf((await pull('list', 'b/c')).stdout)).toMatchObject([{ id: 'b/c' }]);
   });
@@ -52,11 +52,11 @@ describe('tidemark pull', () => {
     expect(await pull('list', `${id}?`)).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown-key') });
   });
 
-  it('asks no other path for a view named ..', async () => {
+  it('requests no other path for a view named ..', async () => {
     expect(await pull('..')).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown-view') });
   });
 
-  it('prints what has changed since a cookie', async () => {
+  it('prints the changes since a cookie', async () => {
     const [{ cookie, patch }] = linesOf((await pull('list', '--since', '')).stdout.replaceAll('\n', ' ')) as [
       { cookie: string; patch: unknown[] },
     ];
@@ -67,7 +67,7 @@ describe('tidemark pull', () => {
     ]);
   });
 
-  it('says why it cannot', async () => {
+  it('reports why it fails', async () => {
     expect(await pull('nothing')).toMatchObject({
       code: 1, stdout: '', stderr: 'There is no view of this name (404, unknown-view)\n',
     }); // biome-ignore format: short
@@ -86,7 +86,7 @@ describe('tidemark pull', () => {
     expect(await pull('list', '--timeout', '0')).toMatchObject({ code: 2 });
   });
 
-  it('follows a view, over a restart of the server', async () => {
+  it('follows a view across a restart of the server', async () => {
     const following = start(bin, ['pull', 'list', '--follow'], {
       cwd: tmpdir(),
       env: { TIDEMARK_URL: server.url, TIDEMARK_TOKEN: 'ann' },

@@ -1,4 +1,4 @@
-/** The commands on a configuration of tenants. */
+/** Commands with a configuration of tenants. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
-/** A configuration of these tenants, by their databases. */
+/** A configuration of these tenants, given the URLs of their databases. */
 function ofTenants(urls: Readonly<Record<string, string>>, list = 'list: () => Object.keys(urls),'): string {
   return `${config.replace('export default defineConfig(', 'const application = (').replace('defineConfig', 'defineTenants')}
 const urls: Record<string, string> = ${JSON.stringify(urls)};
@@ -33,7 +33,7 @@ export default defineTenants({
 }
 
 let written = 0;
-/** Runs a command in this process, on a file of its own: modules are loaded once. */
+/** Runs a command in this process on a new configuration file, because a module is loaded only once. */
 function runOn(text: string, ...args: string[]): ReturnType<typeof runHere> {
   const file = join(folder, `${++written}.config.ts`);
   writeFileSync(file, text);
@@ -45,7 +45,7 @@ beforeEach(() => {
   urls = Object.fromEntries(names.map((name, i) => [name, databases[i]!.url]));
 });
 
-it('migrate --all migrates what it can, says how far it is, and lists at the end what has failed', async () => {
+it('migrate --all migrates each tenant that it can, prints its progress, and lists failures at the end', async () => {
   await databases[0]!.pool.query(table);
   await databases[2]!.pool.query(table);
   const dead = 'postgres://nobody@127.0.0.1:1/none';
@@ -53,8 +53,9 @@ it('migrate --all migrates what it can, says how far it is, and lists at the end
   const mixed = ofTenants({ ...urls, dead }, list);
   const { code, stdout, stderr } = await runOn(mixed, 'migrate', '--all', '--parallel', '2');
   expect(stdout).toBe('');
-  for (const name of ['acme', 'cyan'])
+  for (const name of ['acme', 'cyan']) {
     expect(stderr).toMatch(new RegExp(`^\\d of 6 {2}${name}: ready after \\d+ steps$`, 'm'));
+  }
   const [progress, failed] = stderr.split('\n\n') as [string, string];
   expect(progress.split('\n').map((line) => line.slice(0, 6))).toEqual([1, 2, 3, 4, 5, 6].map((n) => `${n} of 6`));
   const [title, ...lines] = failed.split('\n');
@@ -75,7 +76,7 @@ it('migrate --all migrates what it can, says how far it is, and lists at the end
   expect(again.code).toBe(0);
 });
 
-it('serve serves them, each from its database', async () => {
+it('serve serves each tenant from its own database', async () => {
   for (const { pool } of databases) await pool.query(table);
   expect((await runOn(ofTenants(urls), 'migrate', '--all')).code).toBe(0);
   writeFileSync(join(folder, 'tidemark.config.ts'), ofTenants(urls));
@@ -93,13 +94,13 @@ it.each([
   [['migrate'], 2, /The configuration has tenants: to migrate the databases of all, add --all\. See tidemark --help/],
   [['migrate', '--all', '--parallel', '0'], 2, /--parallel must be a number from 1 to 999/],
   [['status'], 1, /The configuration has tenants, and this command works on one database\./],
-])('%j says what to do', async (args, code, message) => {
+])('%j is refused with an explanation', async (args, code, message) => {
   const ended = await runOn(ofTenants(urls), ...args);
   expect(ended.stderr).toMatch(message);
   expect(ended.code).toBe(code);
 });
 
-it('migrate says what to do where there is no list, or there are no tenants', async () => {
+it('migrate --all is refused with an explanation if there is no list of tenants, or no tenant', async () => {
   const listless = await runOn(ofTenants(urls, ''), 'migrate', '--all');
   expect([listless.code, listless.stderr]).toEqual([
     1,

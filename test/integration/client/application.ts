@@ -1,4 +1,4 @@
-/** The example, served for clients of `tidemark/client`. */
+/** The example application, served to clients of `tidemark/client`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
@@ -10,7 +10,7 @@ import { type ServerOptions, startServer, type TestServer } from '../conformance
 export type TasksClient = Client<typeof mutators, typeof views>;
 export type TasksOptions = ClientOptions<typeof mutators, typeof views>;
 
-/** What the mutators of the example do, as far as a client can tell. */
+/** The example's mutators on the client: the effects that a client can predict. */
 export const optimistic: NonNullable<TasksOptions['mutators']> = {
   list: { create: (tx, { id, name }) => tx.view('list').set(id, { id, name, ownerID: 'me' }) },
   todo: {
@@ -27,11 +27,11 @@ export interface OpenedClient {
 
 export interface Application {
   readonly server: TestServer;
-  /** Opens a client of Ann's with a database of its own; with `user`, of that name. */
+  /** Opens a client of Ann's with a local database of its own, or with the one of the option `user`. */
   client(options?: Partial<TasksOptions>): TasksClient;
-  /** Opens a client as `client` does, with limits of its own, and shows its engine. */
+  /** Opens a client as `client` does, but with these limits, and returns it with its engine. */
   open(options?: Partial<TasksOptions>, limits?: Parameters<typeof openClient>[1]): OpenedClient;
-  /** What a tab without a network finds of a user's data. */
+  /** Returns what a tab without a network finds in a user's stored data. */
   stored<Found>(options: Partial<TasksOptions>, find: (tab: TasksClient) => Promise<Found>): Promise<Found>;
 }
 

@@ -6,13 +6,13 @@ const application = useApplication();
 
 const small = 1_100;
 
-it('calls are sent in batches of at most 500, and at most 512 KiB', async () => {
+it('calls are sent in batches of at most 500 calls and 512 KiB', async () => {
   const ann = application.client();
   await expect.poll(() => ann.status.get().state).toBe('online');
   ann.setOnline(false);
-  // A push may have begun with those that there were when it was due, and waits for the network.
+  // A push may have begun with the mutations that were pending when it was due. It waits for the network.
   for (let i = 0; i < small; i++) await ann.mutate.list.create({ id: `${1000 + i}`, name: 'Small' });
-  // The server refuses names of this length, which is another matter.
+  // The server refuses names of this length, which does not matter here.
   const large = ['large 1', 'large 2', 'large 3'];
   for (const id of large) await ann.mutate.list.create({ id, name: 'x'.repeat(300_000) });
 

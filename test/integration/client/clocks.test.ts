@@ -1,4 +1,4 @@
-/** Clocks that users, or their devices, set. */
+/** Clocks that users or their devices set. */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { type HostileProxy, openProxy } from '../../stress/hostile/proxy.js';
 import { useApplication } from './application.js';
@@ -8,7 +8,7 @@ const onServer = async () => (await application.server.pool.query('select from l
 
 let proxy: HostileProxy;
 beforeAll(async () => {
-  // A poke would have the client pull, and then push.
+  // A poke would make the client pull, and then push.
   proxy = await openProxy(
     () => application.server.url,
     ({ path }) => ({ kind: path.startsWith('/sync/poke') ? 'swallow request' : 'pass' }),
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 afterEach(() => void vi.restoreAllMocks());
 
-it('sends calls at once after the clock has been set back', async () => {
+it('calls are sent without delay after the clock has been set back', async () => {
   const ann = application.client({ url: proxy.url, pullInterval: null });
   await expect.poll(() => ann.status.get().state).toBe('online');
   await ann.mutate.list.create({ id: 'a', name: 'Before' });

@@ -1,4 +1,4 @@
-/** What a tab has not sent when it is closed, another tab of the user sends. */
+/** After a tab is closed, another tab of the user sends its unsent mutations. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { useApplication } from './application.js';
@@ -6,10 +6,10 @@ import { useApplication } from './application.js';
 const application = useApplication();
 const lists = async () => (await application.server.pool.query('select id from list')).rows.map(({ id }) => id);
 
-it.each<[others: string, isOnline: boolean]>([
+it.each<[what: string, isOnline: boolean]>([
   ['is online', true],
-  ['comes back', false],
-])('a tab that %s sends it', async (_, isOnline) => {
+  ['comes back online', false],
+])('a tab that %s sends the calls of a closed tab', async (_, isOnline) => {
   const user = randomUUID();
   const [one, two] = [application.client({ user }), application.client({ user })];
   for (const { status } of [one, two]) await expect.poll(() => status.get().state).toBe('online');

@@ -4,10 +4,10 @@ import { type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
 
-/** Each call of a client that returns a promise. */
+/** Every call of a client that returns a promise. */
 const calls: [name: string, call: (client: TasksClient) => Promise<unknown>][] = [
   ['mutate', (client) => client.mutate.list.create({ id: 'late', name: 'Late' })],
-  ['mutate without a function here', (client) => client.mutate.list.delete({ id: 'late' })],
+  ['mutate without a function on the client', (client) => client.mutate.list.delete({ id: 'late' })],
   ['list', (client) => client.view('list').list()],
   ['get', (client) => client.view('list').get('a')],
   ['count', (client) => client.view('list').count()],
@@ -31,7 +31,7 @@ describe.each<[how: string, code: string, end: (one: TasksClient, two: TasksClie
   });
 });
 
-it('calls that have resolved when the client is closed, or were made just before, are kept', async () => {
+it('calls are kept if they resolved before the client is closed, or were made just before', async () => {
   const user = randomUUID();
   const ann = application.client({ user });
   await expect.poll(() => ann.status.get().state).toBe('online');

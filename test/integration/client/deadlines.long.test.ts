@@ -1,4 +1,4 @@
-/** Requests that get no response, or half of one, on a connection that nobody resets. */
+/** Requests that get no response, or half of one, on a connection that is never reset. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type HostileProxy, openProxy, type TreatmentKind } from '../../stress/hostile/proxy.js';
 import type { TasksClient } from './application.js';
@@ -19,18 +19,18 @@ beforeEach(async () => {
 });
 afterEach(() => proxy.close());
 
-/** A client of Ann's with short limits. */
+/** A client of Ann's with short time limits. */
 function open(): TasksClient {
   return application.open({ url: proxy.url }, { requests: { maxHeadersMs: 1000, maxSilenceMs: 500 } }).client;
 }
 
 it.each<[what: string, TreatmentKind, path: string]>([
-  ['a pull that gets no response', 'swallow request', '/sync/pull'],
-  ['half of a pull', 'halve', '/sync/pull'],
-  ['a push that gets no response', 'swallow request', '/sync/push'],
-  // A pull that passes would confirm the push.
-  ['half of a push and of a pull', 'halve', '/sync/pu'],
-])('%s is given up and sent again, and the status says so', async (_, kind, stuck) => {
+  ['a pull without a response', 'swallow request', '/sync/pull'],
+  ['a pull with half a response', 'halve', '/sync/pull'],
+  ['a push without a response', 'swallow request', '/sync/push'],
+  // A pull that gets through would confirm the push.
+  ['a push with half a response', 'halve', '/sync/pu'],
+])('%s is aborted and sent again, and the status shows it', async (_, kind, stuck) => {
   const ann = open();
   await expect.poll(() => ann.status.get().state).toBe('online');
   treat = (path) => (path.startsWith(stuck) ? kind : 'pass');
@@ -44,7 +44,7 @@ it.each<[what: string, TreatmentKind, path: string]>([
   await ann.close();
 });
 
-it('a push that is given up when a pull has confirmed its calls leaves the status online', async () => {
+it('a push that is aborted after a pull has confirmed its calls leaves the status online', async () => {
   const ann = open();
   await expect.poll(() => ann.status.get().state).toBe('online');
   let pushed = 0;
@@ -55,13 +55,13 @@ it('a push that is given up when a pull has confirmed its calls leaves the statu
   };
   await ann.mutate.list.create({ id: 'a', name: 'Mine' });
   await expect.poll(() => ann.pending.get()).toEqual([]);
-  // Longer than the push's deadline.
+  // Longer than the deadline of a push.
   await expect.poll(() => pushed > 0 && performance.now() - pushed, { timeout: 5000 }).toBeGreaterThan(1500);
   expect(ann.status.get()).toMatchObject({ state: 'online', error: null });
   await ann.close();
 });
 
-it('a response that takes longer than any limit is read, as long as some of it comes', async () => {
+it('a response that takes longer than any limit is read while parts of it arrive', async () => {
   for (let i = 0; i < 4; i++) {
     await application.server.pool.query(`insert into list (id, name, owner_id) values ('${i}', 'Some list', 'ann')`);
   }
@@ -74,12 +74,12 @@ it('a response that takes longer than any limit is read, as long as some of it c
   await ann.close();
 });
 
-it('what is pending is sent as soon as the server can be reached', async () => {
+it('pending calls are sent as soon as the server can be reached', async () => {
   const ann = open();
   await expect.poll(() => ann.status.get().state).toBe('online');
   treat = () => 'swallow request';
   await ann.mutate.list.create({ id: 'a', name: 'Mine' });
-  // The engine's own waits double: 30 ms at first, then as long as this has taken so far.
+  // The engine's own delays double: 30 ms at first, then as long as all attempts have taken so far.
   await new Promise((resolve) => setTimeout(resolve, 8000));
   expect(ann.pending.get()).toHaveLength(1);
   treat = () => 'pass';

@@ -4,8 +4,8 @@ import { useApplication } from './application.js';
 
 const application = useApplication();
 
-it('a mutator that fails when it is repeated loses its own effect alone, and stops no pull', async () => {
-  const told = vi.spyOn(console, 'error').mockImplementation(() => {});
+it('a mutator that fails when it is repeated loses only its own effect, and stops no pull', async () => {
+  const consoleError = vi.spyOn(console, 'error').mockImplementation(() => {});
   const ann = application.client({
     user: randomUUID(),
     mutators: {
@@ -20,7 +20,7 @@ it('a mutator that fails when it is repeated loses its own effect alone, and sto
   });
   await application.server.pool.query(`insert into list (id, name, owner_id) values ('base', 'Base', 'ann')`);
   await expect.poll(() => ann.view('list').list()).toHaveLength(1);
-  // The server has not answered, and cannot apply the mutation for the time being: it stays pending.
+  // The server has not answered, and temporarily cannot apply the mutation, so it stays pending.
   const busy = Object.assign(new Error('A lock is not available'), { code: '55P03' });
   await application.server.stop();
   const names = async () => (await ann.view('list').list()).map(({ name }) => name).sort();
@@ -33,12 +33,14 @@ it('a mutator that fails when it is repeated loses its own effect alone, and sto
   await expect.poll(names, { timeout: 20_000 }).toEqual(['Base', 'From elsewhere']);
   expect(ann.pending.get()).toHaveLength(1);
   await ann.pull();
-  const texts = told.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('"list.create" failed'));
+  const texts = consoleError.mock.calls
+    .map(([text]) => String(text))
+    .filter((text) => text.includes('"list.create" failed'));
   expect(texts).toEqual([expect.stringMatching(/repeated on newer data.*What to do/)]);
-  told.mockRestore();
+  consoleError.mockRestore();
   await application.server.stop();
   await application.server.start();
-  // Not when its next try is due.
+  // Pulls now, without waiting for the next try.
   await ann.pull();
   await expect.poll(() => ann.pending.get(), { timeout: 20_000 }).toEqual([]);
   await expect.poll(names).toEqual(['Base', 'Fails later', 'From elsewhere']);

@@ -9,24 +9,24 @@ import { root } from '../../support/built.js';
 
 const read = (path: string) => readFileSync(new URL(path, `file://${root}`), 'utf8');
 
-// Compiles as long as the package's own types offer what is declared here.
+// Compiles only while the package's own types provide what is declared here.
 type Checked = Exclude<keyof bundle.ReplicacheImpl, 'puller' | 'pusher' | 'recoverMutations'>;
 export const declared: (own: Pick<ReplicacheImpl, Checked>) => Pick<bundle.ReplicacheImpl, Checked> = (own) => own;
 export const databases: (own: IDBDatabasesStore) => bundle.IDBDatabasesStore = (own) => own;
 
 describe('the bundle of the engine', () => {
-  it('has what is declared, and nothing else, and its functions take as many args', () => {
+  it('exports exactly what is declared, and its functions take the expected number of args', () => {
     const types = read('src/client/engine.d.ts');
     const names = [...types.matchAll(/^export declare (?:class|const|function) (\w+)/gm)].map(([, name]) => name!);
     expect(Object.keys(bundle).toSorted()).toEqual(names.toSorted());
     expect(bundle.push.length).toBe(9);
-    // The last one has a default.
+    // The last parameter has a default.
     expect(bundle.beginPullV1.length).toBe(9);
     expect(bundle.setClientGroup.length).toBe(3);
     expect(read('dist/client/engine.d.ts')).toBe(types);
   });
 
-  it('names the works in it, with their licences', () => {
+  it('lists the works that it contains, with their licences', () => {
     const licences = read('dist/client/engine.js.LICENSE.txt');
     for (const name of ['@rocicorp/zero 1.9.0 (Apache-2.0)', '@rocicorp/lock', 'compare-utf8']) {
       expect(licences).toContain(name);
@@ -35,15 +35,15 @@ describe('the bundle of the engine', () => {
     expect(read('dist/client/engine.js')).toMatch(/^\/\*! .*engine\.js\.LICENSE\.txt/);
   });
 
-  it('asks nobody else for anything: it names no address', () => {
+  it('contains no address', () => {
     expect(read('dist/client/engine.js').match(/https?:\/\/[^"'`\s]+/g) ?? []).toEqual([]);
   });
 });
 
-/** What an application that imports the entries has anyway. */
+/** Packages that an application which imports these entry points has anyway. */
 const peers = ['react', '@tanstack/db'];
 
-/** The bytes, compressed, of an entry with all that it imports, as an application's own build makes them. */
+/** The compressed size in bytes of an entry point and all its imports, as an application's own build bundles them. */
 async function sizeOf(entry: string): Promise<number> {
   const built = await rolldown({ input: `${root}dist/${entry}.js`, platform: 'browser', external: peers });
   const { output } = await built.generate({ format: 'esm', minify: true });
@@ -52,11 +52,11 @@ async function sizeOf(entry: string): Promise<number> {
   return gzipSync(output[0].code, { level: 9 }).length;
 }
 
-/** What docs/client.md says: the size now, and the most that it may become. */
+/** The sizes in docs/client.md: the current one, and the maximum. */
 const sizes = [...read('docs/client.md').matchAll(/^\| `tidemark\/([\w-]+)` \| ([\d.]+) kB \| ([\d.]+) kB \|$/gm)];
 
-it('the sizes in docs/client.md are those of the entries for the browser', () => {
-  expect(sizes.map(([, entry, , most]) => [entry, most])).toEqual([
+it('docs/client.md lists the sizes of the entry points for the browser', () => {
+  expect(sizes.map(([, entry, , maxSize]) => [entry, maxSize])).toEqual([
     ['client', '42'],
     ['poke', '1.7'],
     ['react', '3'],
@@ -64,11 +64,11 @@ it('the sizes in docs/client.md are those of the entries for the browser', () =>
   ]);
 });
 
-it.each(sizes.map(([, entry, size, most]) => [entry!, Number(size), Number(most)] as const))(
+it.each(sizes.map(([, entry, size, maxSize]) => [entry!, Number(size), Number(maxSize)] as const))(
   'tidemark/%s has about %s kB, and no more than %s kB',
-  async (entry, size, most) => {
+  async (entry, size, maxSize) => {
     const kB = (await sizeOf(entry)) / 1000;
-    expect(kB).toBeLessThanOrEqual(most);
+    expect(kB).toBeLessThanOrEqual(maxSize);
     expect(Math.abs(kB - size)).toBeLessThanOrEqual(0.1);
   },
 );

@@ -1,13 +1,20 @@
-/** Stores in memory that fail as those of browsers do. */
+/** In-memory stores that fail as browsers' stores do. */
 
 import { memoryStores } from '../../../src/client/stores/memory.js';
 import type { KeyValueRead, KeyValueStore, StoreProvider } from '../../../src/client.js';
 
 /**
- * What the stores do: as they should, fail when they are opened, never answer, or fail when they are written or read: when
- * a transaction begins, or each read in it.
+ * How the stores behave: they work, fail to open, never respond, or fail on writes or on reads. Reads fail when a
+ * transaction begins, or one by one within it.
  */
-export type Behaviour = 'works' | 'refuses' | 'hangs' | 'full' | 'loses its data' | 'cannot be read' | 'breaks off';
+export type Behaviour =
+  | 'works'
+  | 'refuses access'
+  | 'hangs'
+  | 'is full'
+  | 'loses its data'
+  | 'cannot be read'
+  | 'aborts reads';
 
 export interface HostileStores extends StoreProvider {
   behaviour: Behaviour;
@@ -27,7 +34,7 @@ export function hostileStores(behaviour: Behaviour = 'works'): HostileStores {
   return stores;
 }
 
-/** The client's own stores in memory, which take the place of these, are others. */
+/** A name that keeps these stores apart from the client's own in-memory stores, which replace them. */
 const nameOf = (name: string) => `hostile ${name}`;
 
 class HostileStore implements KeyValueStore {
@@ -47,16 +54,16 @@ class HostileStore implements KeyValueStore {
     await this.#open();
     if (this.#stores.behaviour === 'cannot be read') throw new DOMException('Broken', 'DataError');
     const read = await this.#store.read();
-    const whole = () => {
-      if (this.#stores.behaviour === 'breaks off') throw new DOMException('Broken off', 'AbortError');
+    const checkTransaction = () => {
+      if (this.#stores.behaviour === 'aborts reads') throw new DOMException('Broken off', 'AbortError');
     };
     return {
       has: async (key) => {
-        whole();
+        checkTransaction();
         return read.has(key);
       },
       get: async (key) => {
-        whole();
+        checkTransaction();
         return read.get(key);
       },
       release: () => read.release(),
@@ -71,7 +78,7 @@ class HostileStore implements KeyValueStore {
     const write = await this.#store.write();
     const commit = async () => {
       this.#stores.onOperation();
-      if (this.#stores.behaviour === 'full') throw new DOMException('Full', 'QuotaExceededError');
+      if (this.#stores.behaviour === 'is full') throw new DOMException('Full', 'QuotaExceededError');
       if (this.#stores.behaviour === 'loses its data') throw new DOMException('Deleted', 'NotFoundError');
       if (this.#stores.behaviour === 'hangs') await never;
       await write.commit();
@@ -91,13 +98,13 @@ class HostileStore implements KeyValueStore {
 
   async close(): Promise<void> {
     if (this.#stores.behaviour === 'hangs') await never;
-    if (this.#stores.behaviour === 'refuses') throw new DOMException('Denied', 'UnknownError');
+    if (this.#stores.behaviour === 'refuses access') throw new DOMException('Denied', 'UnknownError');
     await this.#store.close();
   }
 
   async #open(): Promise<void> {
     this.#stores.onOperation();
-    if (this.#stores.behaviour === 'refuses') throw new DOMException('Denied', 'SecurityError');
+    if (this.#stores.behaviour === 'refuses access') throw new DOMException('Denied', 'SecurityError');
     if (this.#stores.behaviour === 'hangs') await never;
   }
 }

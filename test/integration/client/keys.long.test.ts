@@ -1,4 +1,4 @@
-/** The row's own field finds the row: through the client, over REST and on the command line, for every type of a key. */
+/** The row's own field finds the row through the client, over REST and on the command line, for every type of key. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -26,7 +26,7 @@ const decimals = sample(
 );
 const doubles = sample(fc.double());
 
-/** For each type with a default order, the only ones of which there are unique keys: texts of values. */
+/** Sample texts for each type with a default order. Only these types can have unique keys. */
 const types: Readonly<Record<string, readonly string[]>> = {
   bool: ['true', 'false'],
   bytea: ['', '\\xdeadbeef'],
@@ -61,10 +61,10 @@ const types: Readonly<Record<string, readonly string[]>> = {
   xid8: ['18446744073709551615'],
 };
 
-/** Types with a default order of which no key can be made, and those that stand for many types. */
+/** Types with a default order that cannot form a key, and types that stand for many types. */
 const others = ['oidvector', 'jsonb', 'record', 'anyarray', 'anyenum', 'anyrange', 'anymultirange'];
 
-/** More types than have an order of their own. */
+/** Further types, without an order of their own. */
 const derived: typeof types = {
   'numeric(10, 2)': ['1.5', '-1', '0'],
   'character(4)': ['a', 'a b', ''],
@@ -127,8 +127,9 @@ beforeAll(async () => {
       list: {
         create: async (tx: ClientTransaction<AnyViews>) => {
           const pairs = tx.view('pair');
-          for (const { amount, code } of (await pairs.list()) as Pair[])
+          for (const { amount, code } of (await pairs.list()) as Pair[]) {
             await pairs.update([amount, code], { done: true });
+          }
         },
       },
     } as never,
@@ -145,7 +146,7 @@ beforeEach(() => {
   vi.stubEnv('TIDEMARK_TOKEN', 'ann');
 });
 
-it('every type with a default order is tried', async () => {
+it('the samples cover every type with a default order', async () => {
   const { rows } = await server.pool.query<{ name: string }>(`
     select opcintype::regtype::oid, typname as name from pg_opclass c join pg_am a on a.oid = opcmethod
     join pg_type t on t.oid = opcintype
@@ -153,23 +154,26 @@ it('every type with a default order is tried', async () => {
   expect([...Object.keys(types), ...others]).toEqual(expect.arrayContaining(rows.map(({ name }) => name)));
 });
 
-describe(`a row is found by its own field (seed ${seed})`, () => {
-  it.each(all.map(([type]) => type))('of the type %s', async (type) => {
-    const view = client.view(type);
-    const rows = (await view.list()) as Row[];
-    const { rowCount } = await server.pool.query(`select from ${tableOf(type)}`);
-    expect(rows).toHaveLength(rowCount!);
-    for (const row of rows) {
-      expect(await view.get(row.k)).toEqual(row);
-      const path = `/api/views/${toPathSegment(type)}/${toPathSegment(String(row.k))}`;
-      const response = await fetch(`${server.url}${path}`, { headers: { Authorization: 'Bearer ann' } });
-      expect([response.status, await response.json()]).toEqual([200, row]);
-      const { code, stdout } = await runHere(['pull', type, '--', String(row.k)]);
-      expect([code, JSON.parse(stdout)]).toEqual([0, row]);
-    }
-  });
+describe(`a key (seed ${seed})`, () => {
+  it.each(all.map(([type]) => type))(
+    'of the type %s finds its row in the client, over REST and on the command line',
+    async (type) => {
+      const view = client.view(type);
+      const rows = (await view.list()) as Row[];
+      const { rowCount } = await server.pool.query(`select from ${tableOf(type)}`);
+      expect(rows).toHaveLength(rowCount!);
+      for (const row of rows) {
+        expect(await view.get(row.k)).toEqual(row);
+        const path = `/api/views/${toPathSegment(type)}/${toPathSegment(String(row.k))}`;
+        const response = await fetch(`${server.url}${path}`, { headers: { Authorization: 'Bearer ann' } });
+        expect([response.status, await response.json()]).toEqual([200, row]);
+        const { code, stdout } = await runHere(['pull', type, '--', String(row.k)]);
+        expect([code, JSON.parse(stdout)]).toEqual([0, row]);
+      }
+    },
+  );
 
-  it('also by its text, which is what listeners are told, but by no other text', async () => {
+  it('finds its row as text too, in the form that `watch` reports, but not as any other text', async () => {
     const view = client.view('int2');
     const row = { k: 7 };
     expect(await view.get(7)).toEqual(row);
@@ -181,7 +185,7 @@ describe(`a row is found by its own field (seed ${seed})`, () => {
     stop();
   });
 
-  it('of several columns', async () => {
+  it('of several columns finds its row in queries and in mutators', async () => {
     const view = client.view('pair');
     const rows = (await view.list()) as Pair[];
     expect(rows).toEqual([

@@ -1,4 +1,4 @@
-/** Calls and pushes that are larger than what the server, or a proxy before it, takes. */
+/** Calls and pushes that are larger than the server, or a proxy in front of it, accepts. */
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { type HostileProxy, openProxy, pass } from '../../stress/hostile/proxy.js';
 import { type TasksClient, useApplication } from './application.js';
@@ -28,7 +28,7 @@ beforeEach(() => {
   maxBytes = Number.POSITIVE_INFINITY;
 });
 
-/** A client whose pushes go through the proxy, offline. */
+/** An offline client whose pushes go through the proxy. */
 async function offline(): Promise<TasksClient> {
   const ann = application.client({
     url: proxy.url,
@@ -44,7 +44,7 @@ const ofClient = (client: TasksClient) => client.refused.get().filter(({ clientI
 const onServer = async () =>
   (await application.server.pool.query('select id from list order by id')).rows.map(({ id }) => id);
 
-it('more calls than a push may have arrive, in order', async () => {
+it('more calls than one push may contain arrive in order', async () => {
   const ann = await offline();
   await create(ann, 'first');
   await ann.mutate.todo.create({ id: 'counted', listID: 'first', title: '0', sort: 1 });
@@ -58,7 +58,7 @@ it('more calls than a push may have arrive, in order', async () => {
   expect(forwarded.length).toBeGreaterThan(3);
 }, 30_000);
 
-it('pushes become smaller until a proxy takes them', async () => {
+it('pushes become smaller until a proxy accepts them', async () => {
   maxBytes = 20_000;
   const ann = await offline();
   const ids = Array.from({ length: 200 }, (_, i) => `${1000 + i}`);
@@ -69,7 +69,7 @@ it('pushes become smaller until a proxy takes them', async () => {
   expect(ann.status.get()).toMatchObject({ state: 'online', error: null });
 }, 30_000);
 
-it('a call that is too large is refused, and those behind it go on; the next ones are refused when they are made', async () => {
+it('a call that is too large is refused without blocking others, and later ones are refused when made', async () => {
   maxBytes = 20_000;
   const ann = await offline();
   await create(ann, 'a');
@@ -92,7 +92,7 @@ it('a call that is too large is refused, and those behind it go on; the next one
   await expect.poll(onServer).toEqual(['a', 'small', 'z']);
 }, 30_000);
 
-it('a server that takes nothing is an error, and is not asked without pause', async () => {
+it('calls stay pending, with an error in the status, while the server accepts no push', async () => {
   maxBytes = 10;
   const ann = await offline();
   await create(ann, 'a');

@@ -1,4 +1,4 @@
-/** Lists of rows as a plain array makes them, and random rows and options to compare the client's lists with. */
+/** Lists of rows computed from a plain array, and random rows and options, to compare the client's lists with. */
 import { seeded } from '../conformance/random.js';
 
 type Value = string | number | boolean | null | undefined | readonly string[];
@@ -36,7 +36,7 @@ export const indexes: readonly (readonly Field[])[] = [
 
 const compareTexts = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Others, such as booleans and lists, before numbers, before texts, before null. */
+/** Ranks numbers before texts, texts before null, and all other values, such as booleans and lists, before numbers. */
 function rank(value: Value): number {
   if (value === null || value === undefined) return 3;
   return ['number', 'string'].indexOf(typeof value) + 1;
@@ -54,7 +54,7 @@ function compareRows(fields: readonly Field[], a: Partial<Row>, keyOfA: string, 
   return different ?? compareTexts(keyOfA, b.id);
 }
 
-/** The rows that a list has, in its order. */
+/** Returns the rows of a list, in its order. */
 export function listed(
   rows: Iterable<Row>,
   { by, equals = [], prefix, after, limit = Number.POSITIVE_INFINITY, descending = false }: ModelOptions,
@@ -93,7 +93,7 @@ const numbers = [0, -0, 1, -1, 0.5, -0.5, 2, 10, -10, 255, 256, 1e-7, 5e-324, -5
   1.7976931348623157e308, -1.7976931348623157e308,
 ]);
 
-/** Random rows, options and writes, the same in each run. */
+/** Random rows, options and writes, identical in every run. */
 export class Generator {
   readonly below: (limit: number) => number;
 
@@ -123,12 +123,12 @@ export class Generator {
       id,
       ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
       flag: this.below(2) > 0,
-      // So that the rows need a tree of several levels.
+      // Makes the rows need a tree of several levels.
       body: 'x'.repeat(this.below(3_000)),
     };
   }
 
-  /** A key, which cannot hold NUL. */
+  /** A random key. Keys cannot contain NUL. */
   key(): string {
     return `${this.text()}${this.below(1_000)}`.replaceAll('\0', '');
   }

@@ -3,7 +3,7 @@ import { useApplication } from './application.js';
 
 const application = useApplication();
 
-it('10,001 calls that were made offline arrive, in order', async () => {
+it('10,001 calls made offline arrive in order', async () => {
   const ann = application.client();
   await expect.poll(() => ann.status.get().state).toBe('online');
   ann.setOnline(false);

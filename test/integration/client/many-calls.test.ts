@@ -3,11 +3,11 @@ import { useApplication } from './application.js';
 
 const application = useApplication();
 
-/** How many calls are one part, of the eight. */
+/** The number of calls in each of the eight parts. */
 const size = 500;
 
 it.each([false, true])(
-  'an offline call reads as much after thousands as at first, with unconfirmed rows: %s',
+  'an offline call reads as much after thousands of calls as at first (unconfirmed rows observed: %s)',
   async (marks) => {
     const { client: ann, engine } = application.open();
     let chunks = 0;
@@ -37,13 +37,13 @@ it.each([false, true])(
         counts.push(chunks - before);
       }
       counts.sort((a, b) => a - b);
-      // A comparison and a write to the store, which start by time, read all mutations during a few calls. The 90th percentile excludes them.
+      // Timers start comparisons and store writes, which read all mutations. The 90th percentile excludes these calls.
       parts.push(counts[size * 0.9]!);
     }
     expect(ann.pending.get()).toHaveLength(8 * size + 1);
     if (marks) await expect.poll(() => unconfirmed.get().size, { timeout: 5000 }).toBe(8 * size);
     stop();
-    // The tree of the rows grows, so a call that compares reads a little more.
+    // The tree of the rows grows, so a call that compares reads slightly more.
     expect(Math.max(...parts) / parts[0]!, parts.join(' ')).toBeLessThan(2);
     await ann.close();
   },

@@ -5,7 +5,7 @@ const application = useApplication();
 const lists = async () =>
   (await application.server.pool.query('select id from list order by id')).rows.map(({ id }) => id);
 
-it('a client that is taken off the network sends nothing, works on, and catches up when it is put back', async () => {
+it('an offline client sends nothing, keeps working, and catches up when it is online again', async () => {
   const [ann, other] = [application.client(), application.client()];
   for (const { status } of [ann, other]) await expect.poll(() => status.get().state).toBe('online');
   ann.setOnline(false);
@@ -27,7 +27,7 @@ it('a client that is taken off the network sends nothing, works on, and catches 
   await expect.poll(() => other.view('list').list()).toHaveLength(2);
 });
 
-it('a client that is closed while it is off the network is closed', async () => {
+it('a client that is closed while it is offline stays closed when it is set online', async () => {
   const ann = application.client();
   ann.setOnline(false);
   await ann.mutate.list.create({ id: 'mine', name: 'Mine' });

@@ -1,4 +1,4 @@
-/** A client in a process without a window, such as a server that renders pages. */
+/** A client in a process without a `window`, such as a server that renders pages. */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../src/client.js';
 import { builtPackage } from '../../support/built.js';
 
-/** Runs a module that creates a client, to the end of its process. Returns what it prints. */
+/** Runs a module that creates a client until its process ends. Returns the module's output. */
 async function run(options: object, body: string): Promise<unknown> {
   const script = `
     import { createClient } from '${builtPackage}/client.js';
@@ -19,7 +19,7 @@ async function run(options: object, body: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-/** A server that counts its requests, and answers none. */
+/** A server that counts its requests and never responds. */
 async function silentServer() {
   let requests = 0;
   const server = createServer(() => requests++);
@@ -28,7 +28,7 @@ async function silentServer() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
 }
 
-it('a client that nothing uses needs neither an address nor a store, and shows what there is at first', async () => {
+it('an unused client needs neither an address nor a store, and shows its initial state', async () => {
   const shown = `
     const { status, pending, refused } = client;
     const rows = client.view('todo').observe();
@@ -37,14 +37,14 @@ it('a client that nothing uses needs neither an address nor a store, and shows w
   expect(await run({ user: 'ann' }, shown)).toEqual(['connecting', [], [], null, []]);
 });
 
-it('a client that nothing uses sends nothing, and its process ends', async () => {
+it('an unused client sends nothing, and lets its process end', async () => {
   const { url, requests } = await silentServer();
   expect(await run({ user: 'ann', url, kvStore: 'mem' }, "console.log('null'); await client.close();")).toBeNull();
   expect(await run({ user: 'ann', url, kvStore: 'mem' }, "console.log('null')")).toBeNull();
   expect(requests()).toBe(0);
 });
 
-it('a client works from its first use on, and its process ends once it is closed', async () => {
+it('a client starts with its first use, and lets its process end once it is closed', async () => {
   const { url, requests } = await silentServer();
   const used = `
     const rows = await client.view('todo').list();
@@ -56,7 +56,7 @@ it('a client works from its first use on, and its process ends once it is closed
   expect(requests()).toBeGreaterThan(0);
 });
 
-it('what the environment lacks is said when the client is used', async () => {
+it('a client reports what its environment lacks when it is used', async () => {
   const client = createClient({ user: 'ann' });
   await expect(client.view('todo').list()).rejects.toMatchObject({ code: 'no-url' });
   expect(() => client.status.subscribe(() => {})).toThrow(expect.objectContaining({ code: 'no-url' }));

@@ -1,4 +1,4 @@
-/** Views whose keys do not begin with the view's name: the option `prefixes` names what they begin with. */
+/** Views whose keys do not begin with the view's name. The option `prefixes` names their prefixes. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AnyViews, type Client, type ClientTransaction, createClient } from '../../../src/client.js';
@@ -28,13 +28,13 @@ const mutators = {
   async write(tx: ClientTransaction<AnyViews>) {
     for (const view of ['note', 'task']) {
       const rows = tx.view(view);
-      for (const { key } of seen[view]!) await rows.update(key, { body: `${(await rows.count()) + 1} rows` });
+      for (const { key } of expectedRows[view]!) await rows.update(key, { body: `${(await rows.count()) + 1} rows` });
       await rows.set('new', { body: 'New' });
     }
   },
 };
 
-const seen: Record<string, readonly { readonly key: string; readonly row: object }[]> = {
+const expectedRows: Record<string, readonly { readonly key: string; readonly row: object }[]> = {
   note: [{ key: '1', row: { id: '1', body: 'Hello' } }],
   task: [
     { key: '7/todo/42', row: { list_id: '7', id: '42', body: 'Milk' } },
@@ -61,7 +61,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-it.each(Object.entries(seen))(
+it.each(Object.entries(expectedRows))(
   'the rows of the view "%s" are found by their keys without the prefix',
   async (name, entries) => {
     const view = client.view(name);
@@ -75,10 +75,10 @@ it.each(Object.entries(seen))(
   },
 );
 
-it('mutators find them, too, and put new ones beside them', async () => {
+it('mutators find rows by keys without the prefix, and insert new ones', async () => {
   client.setOnline(false);
   await (client.mutate as unknown as { write(): Promise<void> }).write();
-  for (const [name, entries] of Object.entries(seen)) {
+  for (const [name, entries] of Object.entries(expectedRows)) {
     const body = `${entries.length + 1} rows`;
     expect(await client.view(name).list()).toEqual([...entries.map(({ row }) => ({ ...row, body })), { body: 'New' }]);
     expect(await client.view(name).get('new')).toEqual({ body: 'New' });

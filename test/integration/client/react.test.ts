@@ -15,7 +15,7 @@ function Page() {
   return JSON.stringify([...shown, useStatus(client).state, usePending(client), useRefused(client)]);
 }
 
-it('on a server, hooks return what they do at first, and subscribe to nothing', async () => {
+it('hooks return their initial values on a server, and subscribe to nothing', async () => {
   await application.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Garden')");
   const client = application.client();
   await expect.poll(() => client.view('list').list()).toHaveLength(1);
@@ -25,7 +25,7 @@ it('on a server, hooks return what they do at first, and subscribe to nothing', 
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual([true, true, 'connecting', [], []]);
 });
 
-it('a page that is rendered on a server shows the rows that it is given', async () => {
+it('a page rendered on a server shows its initial rows', async () => {
   const client = application.client();
   const initial = [{ id: 'a', name: 'Garden', ownerID: 'ann' }];
   const Names = () => useView(client, 'list', { initial })?.map(({ name }) => name);
@@ -38,7 +38,7 @@ it('hooks take bigints as keys', () => {
   expect(renderToString(createElement(Rows))).toBe('[null,null]');
 });
 
-it('a component without a provider is told what to do', () => {
+it('a component without a provider fails with an error that says what to do', () => {
   const error = { code: 'no-client', message: /<ClientProvider client=\{…\}>/ };
   expect(() => renderToString(createElement(Page))).toThrow(expect.objectContaining({ code: error.code }));
   expect(() => renderToString(createElement(Page))).toThrow(error.message);

@@ -7,17 +7,17 @@ import { bodiesSentTo } from './sent.js';
 const application = useApplication();
 const isTaken = 'A list with this ID already exists';
 
-/** Has the server refuse a mutation. */
+/** Makes the server refuse a mutation. */
 const refuse = (tab: TasksClient) => tab.mutate.list.create({ id: 'taken', name: 'Of an ID that is taken' });
 
-it('a refusal is told once, by those who are open, and is listed as long as the server tells of it', async () => {
+it('a refusal is reported once, in open tabs, and is listed as long as the server keeps it', async () => {
   const user = randomUUID();
   const ann = application.client({ user });
   await refuse(ann);
   await expect.poll(() => ann.view('list').get('taken')).toBeDefined();
   await expect.poll(() => ann.pending.get()).toEqual([]);
-  const told = vi.fn();
-  const stop = ann.onRefused(told);
+  const listener = vi.fn();
+  const stop = ann.onRefused(listener);
   expect(ann.refused.get()).toEqual([]);
   await refuse(ann);
   const refusal = {
@@ -29,44 +29,44 @@ it('a refusal is told once, by those who are open, and is listed as long as the 
     at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
   };
   await expect.poll(() => ann.refused.get()).toEqual([refusal]);
-  expect(told.mock.calls).toEqual([[refusal]]);
+  expect(listener.mock.calls).toEqual([[refusal]]);
   expect(ann.refused.get()).toBe(ann.refused.get());
   stop();
   await refuse(ann);
   await expect.poll(() => ann.refused.get()).toHaveLength(2);
-  expect(told).toHaveBeenCalledTimes(1);
+  expect(listener).toHaveBeenCalledTimes(1);
 
-  // What a new tab finds here is listed, and not told.
-  const toldAgain = vi.fn();
+  // A new tab lists the refusals that it finds here, but does not report them.
+  const newTabListener = vi.fn();
   const listed = async (tab: TasksClient) => {
-    toldAgain.mockClear();
-    tab.onRefused(toldAgain);
-    // Called after the list of refusals has been read.
+    newTabListener.mockClear();
+    tab.onRefused(newTabListener);
+    // Runs after the client has read the list of refusals.
     await new Promise((resolve) => tab.view('list').subscribe(resolve));
     return tab.refused.get().length;
   };
   await expect.poll(() => application.stored({ user }, listed)).toBe(2);
-  expect(toldAgain).not.toHaveBeenCalled();
+  expect(newTabListener).not.toHaveBeenCalled();
   const tab = application.client({ user });
   await expect.poll(() => tab.refused.get()).toHaveLength(2);
   await application.server.pool.query('delete from tidemark.refusal where mutation_id = 2');
   await expect.poll(() => tab.refused.get()).toMatchObject([{ mutationID: 3 }]);
 });
 
-it('a refusal is told in the other tabs of the user, too', async () => {
+it('a refusal is also reported in the other tabs of the user', async () => {
   const user = randomUUID();
   const [ann, tab] = [application.client({ user }), application.client({ user })];
   await refuse(ann);
   for (const { view } of [ann, tab]) await expect.poll(() => view('list').get('taken')).toBeDefined();
-  const told = vi.fn();
-  tab.onRefused(told);
+  const listener = vi.fn();
+  tab.onRefused(listener);
   await refuse(ann);
   await expect
-    .poll(() => told.mock.calls)
+    .poll(() => listener.mock.calls)
     .toEqual([[expect.objectContaining({ clientID: ann.clientID, mutationID: 2, name: 'list.create' })]]);
 });
 
-it('a client asks for refusals in each pull', async () => {
+it('a client requests refusals when it pulls', async () => {
   const fetching = vi.spyOn(globalThis, 'fetch');
   const ann = application.client();
   await expect.poll(() => ann.status.get().state).toBe('online');
@@ -75,7 +75,7 @@ it('a client asks for refusals in each pull', async () => {
   expect(JSON.parse(bodies[0]!)).toMatchObject({ refused: true, pullVersion: 1 });
 });
 
-it('a refusal that is dismissed disappears in all tabs, offline too, and on the server', async () => {
+it('a dismissed refusal disappears in all tabs, even offline, and on the server', async () => {
   await application.server.pool.query('delete from tidemark.refusal');
   const user = randomUUID();
   const [ann, tab] = [application.client({ user }), application.client({ user })];

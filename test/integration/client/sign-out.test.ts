@@ -4,15 +4,15 @@ import { optimistic, type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
 
-it('a sign-out closes all tabs of the user, and leaves nothing of theirs here, not even what was pending', async () => {
+it('a sign-out closes all tabs of the user, and deletes the user’s data here, even pending calls', async () => {
   const user = randomUUID();
   const [one, two, old] = [
     application.client({ user }),
     application.client({ user }),
     application.client({ user, schemaVersion: '1' }),
   ];
-  const stranger = randomUUID();
-  const other = application.client({ user: stranger });
+  const otherUser = randomUUID();
+  const other = application.client({ user: otherUser });
   await one.mutate.list.create({ id: 'a', name: 'Sent' });
   for (const { view } of [one, two, old, other]) await expect.poll(() => view('list').list()).toHaveLength(1);
   for (const client of [one, two, old]) client.setOnline(false);
@@ -21,7 +21,7 @@ it('a sign-out closes all tabs of the user, and leaves nothing of theirs here, n
   const lists = (tab: TasksClient) => tab.view('list').list();
   await expect.poll(() => application.stored({ user }, lists)).toHaveLength(2);
   await expect.poll(() => application.stored({ user, schemaVersion: '1' }, lists)).toHaveLength(1);
-  await expect.poll(() => application.stored({ user: stranger }, lists)).toHaveLength(1);
+  await expect.poll(() => application.stored({ user: otherUser }, lists)).toHaveLength(1);
 
   await one.signOut();
   expect(one.status.get()).toMatchObject({ state: 'closed', error: null });
@@ -34,13 +34,13 @@ it('a sign-out closes all tabs of the user, and leaves nothing of theirs here, n
   for (const schemaVersion of ['', '1']) {
     expect(await application.stored({ user, schemaVersion }, lists)).toEqual([]);
   }
-  expect(await application.stored({ user: stranger }, lists)).toHaveLength(1);
+  expect(await application.stored({ user: otherUser }, lists)).toHaveLength(1);
   const back = application.client({ user });
   await expect.poll(() => back.view('list').list()).toHaveLength(1);
   expect(await back.view('list').get('b')).toBeUndefined();
 });
 
-it('a sign-out empties all that is shown, in all tabs at once, and it is never shown again', async () => {
+it('a sign-out empties everything that any tab shows, and nothing of it is shown again', async () => {
   const user = randomUUID();
   const tabs = [application.client({ user }), application.client({ user })];
   const [one, two] = tabs as [TasksClient, TasksClient];
@@ -55,8 +55,8 @@ it('a sign-out empties all that is shown, in all tabs at once, and it is never s
     client.setOnline(false);
     const lists = client.view('list');
     const observed = lists.observe();
-    const left = lists.observe();
-    left.subscribe(() => {})();
+    const unsubscribed = lists.observe();
+    unsubscribed.subscribe(() => {})();
     const [rows, keys, changes] = [vi.fn(), vi.fn(), vi.fn()];
     lists.subscribe(rows);
     client.subscribe(async (tx) => (await tx.view('list').get('a')) ?? null, keys);
@@ -64,7 +64,7 @@ it('a sign-out empties all that is shown, in all tabs at once, and it is never s
     observed.subscribe(() => {});
     const unconfirmed = lists.observeUnconfirmed();
     unconfirmed.subscribe(() => {});
-    return { client, observed, left, rows, keys, changes, unconfirmed };
+    return { client, observed, unsubscribed, rows, keys, changes, unconfirmed };
   });
   await one.mutate.list.create({ id: 'b', name: 'Unsent' });
   await expect.poll(() => shown[0]!.unconfirmed.get().size).toBe(1);
@@ -75,9 +75,9 @@ it('a sign-out empties all that is shown, in all tabs at once, and it is never s
   }
 
   const signedOut = one.signOut();
-  for (const { client, observed, left, rows, keys, changes, unconfirmed } of shown) {
+  for (const { client, observed, unsubscribed, rows, keys, changes, unconfirmed } of shown) {
     await expect.poll(() => observed.get()).toEqual([]);
-    expect(left.get()).toEqual([]);
+    expect(unsubscribed.get()).toEqual([]);
     expect(rows.mock.lastCall).toEqual([[]]);
     expect(keys.mock.lastCall).toEqual([null]);
     const seen = () => new Map(changes.mock.calls.flat(2).map(({ key, row }) => [key, row]));
@@ -94,7 +94,7 @@ it('a sign-out empties all that is shown, in all tabs at once, and it is never s
   expect(two.status.get()).toMatchObject({ state: 'closed', error: { code: 'signed-out' } });
 });
 
-it('a sign-out ends although the page subscribes to something new when it sees that nothing is left', async () => {
+it('a sign-out ends even if the page subscribes again when it sees that no rows are left', async () => {
   const client = application.client({ user: randomUUID() });
   const lists = client.view('list');
   await client.mutate.list.create({ id: 'a', name: 'Garden' });
@@ -107,7 +107,7 @@ it('a sign-out ends although the page subscribes to something new when it sees t
   expect(later.mock.calls).toEqual([[[]]]);
 });
 
-it('a sign-out empties all that is shown at once, although the function of a call never ends', async () => {
+it('a sign-out empties everything shown immediately, even if a mutator never ends', async () => {
   const client = application.client({
     mutators: { list: optimistic.list, todo: { create: () => new Promise(() => {}) } },
   });

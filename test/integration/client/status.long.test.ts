@@ -18,17 +18,17 @@ const application = useApplication({
 const { client } = application;
 
 describe('the status of a client', () => {
-  it('says what is refused, and what to do', async () => {
+  it('says that requests are refused, and what to do', async () => {
     const ann = client({ auth: 'nonsense' });
     await expect.poll(() => ann.status.get().state).toBe('unauthorized');
     expect(ann.status.get().error).toMatchObject({ code: 'unauthenticated', message: /`auth`.*`getAuth`/ });
   });
 
-  it('says so although it seldom pulls meanwhile: not whenever pokes are refused, too', async () => {
+  it('is unauthorized while pokes are refused too, although the client then seldom pulls', async () => {
     const fetching = vi.spyOn(globalThis, 'fetch');
     const requests = (path: string) => fetching.mock.calls.filter(([url]) => String(url).includes(path)).length;
     const ann = client({ auth: 'nonsense' });
-    // Three within nine seconds.
+    // Three requests within nine seconds.
     await expect.poll(() => requests('/sync/poke'), { timeout: 12_000 }).toBe(3);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(ann.status.get().state).toBe('unauthorized');
@@ -42,14 +42,14 @@ describe('the status of a client', () => {
     expect(ann.status.get().error).toMatchObject({ code: 'not-found', message: /elsewhere\/sync\/pull.*`url`/ });
   });
 
-  it('says that there is no server, until there is one', async () => {
+  it('says that the server cannot be reached', async () => {
     const port = await freePort();
     const ann = client({ url: `http://127.0.0.1:${port}` });
     await expect.poll(() => ann.status.get().state).toBe('offline');
     expect(ann.status.get().error).toMatchObject({ code: 'unreachable', message: /withCORS/ });
   });
 
-  it('says that the version is not served, and the application is to be reloaded', async () => {
+  it('says that the version is not served, and that the application must be reloaded', async () => {
     const ann = client({ schemaVersion: '2' });
     await expect.poll(() => ann.status.get()).toMatchObject({ state: 'error', outdated: true });
     expect(ann.status.get().error).toMatchObject({ code: 'version-not-supported', message: /schemaVersions/ });
@@ -62,7 +62,7 @@ describe('the status of a client', () => {
     });
   });
 
-  it('says that the server answers nothing any more, although the client has nothing to ask', async () => {
+  it('says that the server has become unavailable, even if the client has nothing to send', async () => {
     const ann = client({ pullInterval: null });
     await expect.poll(() => ann.status.get().state).toBe('online');
     isDown = true;
@@ -76,7 +76,7 @@ describe('the status of a client', () => {
     await expect.poll(() => ann.status.get().state, { timeout: 15_000 }).toBe('online');
   });
 
-  it('is the same object until it changes, and told to those who listen', async () => {
+  it('is the same object until it changes, and each change is reported to listeners', async () => {
     const ann = client();
     const listener = vi.fn();
     const stop = ann.status.subscribe(listener);
@@ -91,7 +91,7 @@ describe('the status of a client', () => {
     expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  it('says that the record is lost and the client must start over; its successor works', async () => {
+  it('says that the client’s record is lost and it must start over, and the next client works', async () => {
     const user = 'of a lost record';
     const ann = client({ user });
     await ann.mutate.list.create({ id: 'a', name: 'Kept' });
@@ -101,7 +101,7 @@ describe('the status of a client', () => {
     await expect
       .poll(() => ann.status.get())
       .toMatchObject({ state: 'error', error: { code: 'client-state-not-found' } });
-    // Nothing that happens to it later changes that.
+    // Later events do not change the status.
     ann.setOnline(false);
     expect(ann.status.get()).toMatchObject({ state: 'error', error: { code: 'client-state-not-found' } });
     await ann.close();
@@ -112,7 +112,7 @@ describe('the status of a client', () => {
 });
 
 describe('getAuth', () => {
-  it('is asked first if there is no auth', async () => {
+  it('is called first if there is no auth', async () => {
     const getAuth = vi.fn(async () => 'Bearer ann');
     const fetching = vi.spyOn(globalThis, 'fetch');
     const ann = client({ auth: undefined, getAuth });
@@ -123,29 +123,29 @@ describe('getAuth', () => {
     expect(getAuth).toHaveBeenCalledTimes(1);
   });
 
-  it('is asked when auth is refused', async () => {
+  it('is called when auth is refused', async () => {
     const getAuth = vi.fn(async () => 'Bearer ann');
     const ann = client({ auth: 'expired', getAuth });
     await expect.poll(() => ann.status.get().state).toBe('online');
     expect(ann.status.get().error).toBeNull();
   });
 
-  it('that fails leaves the client unauthorized', async () => {
+  it('leaves the client unauthorized if it fails', async () => {
     const getAuth = () => Promise.reject(new Error('No session'));
     const ann = client({ auth: undefined, getAuth });
     await expect.poll(() => ann.status.get().state).toBe('unauthorized');
   });
 });
 
-describe('a client that cannot work is not created', () => {
-  // Elsewhere, it is told what it lacks when it is used.
+describe('createClient throws', () => {
+  // In other environments, the client reports what is missing only when it is used.
   beforeEach(() => void vi.stubGlobal('window', globalThis));
   afterEach(() => void vi.unstubAllGlobals());
 
   it.each([
     ['without a user', { url: 'http://localhost', user: '' }, /`user`/],
-    ['without an address, where there is no page', { user: 'ann' }, /`url`/],
-    ['without a store, where there is no IndexedDB', { user: 'ann', url: 'http://localhost' }, /kvStore: 'mem'/],
+    ['without an address where there is no page', { user: 'ann' }, /`url`/],
+    ['without a store where there is no IndexedDB', { user: 'ann', url: 'http://localhost' }, /kvStore: 'mem'/],
   ])('%s', (_, options, message) => {
     expect(() => createClient<unknown, AnyViews>(options)).toThrow(message);
   });

@@ -1,4 +1,4 @@
-/** Stores that cannot be opened, that are full, or that stop to work. */
+/** Stores that cannot be opened, that are full, or that stop working. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import type { Status } from '../../../src/client.js';
@@ -9,76 +9,85 @@ vi.spyOn(console, 'error').mockImplementation(() => {});
 
 const application = useApplication();
 
-/** A client of Ann's that waits less long for operations of its store, and as long as given for its opening. */
+/** A client of Ann's that waits only briefly for operations of its store, and up to `maxOpenMs` for its opening. */
 function open(kvStore: HostileStores, user: string = randomUUID(), maxOpenMs = 20_000): TasksClient {
   return application.open({ user, kvStore }, { stores: { maxOpenMs, maxOperationMs: 1000 } }).client;
 }
 
 const storage = (client: TasksClient) => client.status.get().storage;
 const create = (client: TasksClient, id: string) => client.mutate.list.create({ id, name: id });
-/** The first status that is as it should be. */
+/** Returns the first status that satisfies the predicate. */
 async function until(client: TasksClient, isSo: (status: Status) => boolean): Promise<Status> {
   await expect.poll(() => isSo(client.status.get()), { timeout: 8000 }).toBe(true);
   return client.status.get();
 }
-const kept = async (client: TasksClient) => (await client.view('list').list()).map(({ id }) => id);
+const listIDs = async (client: TasksClient) => (await client.view('list').list()).map(({ id }) => id);
 
-describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s when it is opened', (how) => {
-  it('is replaced by memory, and the status says so', async () => {
-    const ann = open(hostileStores(how), randomUUID(), 500);
-    await create(ann, 'a');
-    expect(await kept(ann)).toEqual(['a']);
-    expect(ann.status.get()).toMatchObject({
-      storage: 'memory',
-      storageError: { code: 'storage-unavailable', message: /What to do/ },
+describe.each<Behaviour>(['refuses access', 'hangs', 'is full', 'cannot be read'])(
+  'a store that %s when it is opened',
+  (how) => {
+    it('is replaced by memory, and the status says so', async () => {
+      const ann = open(hostileStores(how), randomUUID(), 500);
+      await create(ann, 'a');
+      expect(await listIDs(ann)).toEqual(['a']);
+      expect(ann.status.get()).toMatchObject({
+        storage: 'memory',
+        storageError: { code: 'storage-unavailable', message: /What to do/ },
+      });
+      await expect.poll(() => ann.status.get().state).toBe('online');
+      await expect.poll(() => ann.pending.get()).toEqual([]);
+      await ann.pull();
+      await ann.signOut().catch(() => {});
+      expect(ann.status.get().state).toBe('closed');
     });
-    await expect.poll(() => ann.status.get().state).toBe('online');
-    await expect.poll(() => ann.pending.get()).toEqual([]);
-    await ann.pull();
-    await ann.signOut().catch(() => {});
-    expect(ann.status.get().state).toBe('closed');
-  });
-});
+  },
+);
 
-describe.each<Behaviour>(['refuses', 'hangs', 'full', 'cannot be read'])('a store that %s during the start', (how) => {
-  // Those of the test of the store, of the list of databases, of the client's record, and of the first reads and writes.
-  it.each(Array.from({ length: 13 }, (_, n) => n))('after %i operations stops nothing without a word', async (n) => {
-    const stores = hostileStores();
-    let operations = 0;
-    stores.onOperation = () => {
-      if (operations++ === n) stores.behaviour = how;
-    };
-    const ann = open(stores, randomUUID(), 300);
-    const names = vi.fn();
-    ann.subscribe((tx) => tx.view('list').list(), names);
-    const changes = vi.fn();
-    ann.view('list').watch(changes);
-    const isKept = await create(ann, 'a').then(
-      () => true,
-      () => false,
+describe.each<Behaviour>(['refuses access', 'hangs', 'is full', 'cannot be read'])(
+  'a store that %s during the start',
+  (how) => {
+    // They test the store, read the list of databases and the client's record, and do the first reads and writes.
+    it.each(Array.from({ length: 13 }, (_, n) => n))(
+      'after %i operations is reported if it loses anything, and the client recovers',
+      async (n) => {
+        const stores = hostileStores();
+        let operations = 0;
+        stores.onOperation = () => {
+          if (operations++ === n) stores.behaviour = how;
+        };
+        const ann = open(stores, randomUUID(), 300);
+        const names = vi.fn();
+        ann.subscribe((tx) => tx.view('list').list(), names);
+        const changes = vi.fn();
+        ann.view('list').watch(changes);
+        const isKept = await create(ann, 'a').then(
+          () => true,
+          () => false,
+        );
+        const { storage: where, state } = await until(
+          ann,
+          ({ storage, state }) => storage !== 'saved' || state === 'error',
+        );
+        expect(isKept || where === 'failing' || state === 'error').toBe(true);
+        stores.behaviour = 'works';
+        await until(ann, (status) => status.state === 'online' && status.storage !== 'failing');
+        expect((await listIDs(ann)).includes('a')).toBe(isKept);
+        await create(ann, 'b');
+        await expect
+          .poll(() => names.mock.lastCall?.[0], { timeout: 5000 })
+          .toContainEqual(expect.objectContaining({ id: 'b' }));
+        await expect
+          .poll(() => changes.mock.calls.flat(2), { timeout: 5000 })
+          .toContainEqual(expect.objectContaining({ key: 'b' }));
+        await expect.poll(() => ann.pending.get(), { timeout: 5000 }).toEqual([]);
+        await ann.close();
+      },
     );
-    const { storage: where, state } = await until(
-      ann,
-      ({ storage, state }) => storage !== 'saved' || state === 'error',
-    );
-    expect(isKept || where === 'failing' || state === 'error').toBe(true);
-    stores.behaviour = 'works';
-    await until(ann, (status) => status.state === 'online' && status.storage !== 'failing');
-    expect((await kept(ann)).includes('a')).toBe(isKept);
-    await create(ann, 'b');
-    await expect
-      .poll(() => names.mock.lastCall?.[0], { timeout: 5000 })
-      .toContainEqual(expect.objectContaining({ id: 'b' }));
-    await expect
-      .poll(() => changes.mock.calls.flat(2), { timeout: 5000 })
-      .toContainEqual(expect.objectContaining({ key: 'b' }));
-    await expect.poll(() => ann.pending.get(), { timeout: 5000 }).toEqual([]);
-    await ann.close();
-  });
-});
+  },
+);
 
 describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
-  describe.each<Behaviour>(['works', 'refuses', 'hangs', 'full', 'cannot be read'])(
+  describe.each<Behaviour>(['works', 'refuses access', 'hangs', 'is full', 'cannot be read'])(
     'of a client whose store %s',
     (how) => {
       it.each(Array.from({ length: 13 }, (_, n) => n))(
@@ -100,7 +109,7 @@ describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
               if (operations++ === n) endOnce();
             };
             const client = open(stores, user, 300);
-            // A start that fails early has fewer operations.
+            // A start that fails early performs fewer operations.
             setTimeout(endOnce, 1500);
           });
           expect(ann.status.get().state).toBe('closed');
@@ -113,7 +122,7 @@ describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
     },
   );
 
-  it('settles in the task that has made the client, and the user’s next client starts', async () => {
+  it('settles in the task that creates the client, and the user’s next client starts', async () => {
     const user = randomUUID();
     const stores = hostileStores();
     await open(stores, user)[end]();
@@ -121,7 +130,7 @@ describe.each(['close', 'signOut'] as const)('%s during the start', (end) => {
   });
 });
 
-/** A client with two thousand lists in a store that cannot be read any more: it has read a few leaves of their tree. */
+/** A client with 2,000 lists whose store can no longer be read. It has read a few leaves of their tree. */
 async function unreadable(
   how: Behaviour = 'cannot be read',
 ): Promise<{ readonly ann: TasksClient; readonly stores: HostileStores }> {
@@ -131,7 +140,7 @@ async function unreadable(
     `insert into list (id, owner_id, name) select n, 'ann', 'List ' || n from generate_series(1000, 2999) n`,
   );
   await before.pull();
-  await expect.poll(() => kept(before)).toHaveLength(2000);
+  await expect.poll(() => listIDs(before)).toHaveLength(2000);
   await until(before, ({ storage }) => storage === 'saved');
   await before.close();
   const stores = hostileStores();
@@ -143,7 +152,7 @@ async function unreadable(
   return { ann, stores };
 }
 
-it('a store that cannot be read when a pull is applied is said to fail, until it works again', async () => {
+it('the status is an error while a pull cannot be applied because the store cannot be read', async () => {
   const { ann, stores } = await unreadable();
   await application.server.pool.query(`update list set name = 'Changed' where id in ('1500', '2500')`);
   ann.setOnline(true);
@@ -154,15 +163,15 @@ it('a store that cannot be read when a pull is applied is said to fail, until it
   expect(await ann.view('list').get('2500')).toMatchObject({ name: 'Changed' });
 });
 
-it('a store whose transactions break off rejects nothing that nobody can catch', async () => {
-  const { ann, stores } = await unreadable('breaks off');
-  await expect(kept(ann)).rejects.toThrow('Broken off');
+it('a store that aborts its transactions causes no unhandled rejection', async () => {
+  const { ann, stores } = await unreadable('aborts reads');
+  await expect(listIDs(ann)).rejects.toThrow('Broken off');
   stores.behaviour = 'works';
-  expect(await kept(ann)).toHaveLength(2000);
+  expect(await listIDs(ann)).toHaveLength(2000);
   await ann.close();
 });
 
-it('what cannot be read for a listener is read again, and the first failure is logged', async () => {
+it('rows that cannot be read for a listener are read again, and the first failure is logged', async () => {
   const { ann, stores } = await unreadable();
   const names = vi.fn();
   ann.subscribe((tx) => tx.view('list').list(), names);
@@ -177,7 +186,7 @@ it('what cannot be read for a listener is read again, and the first failure is l
   await expect.poll(() => changes.mock.calls.map(([rows]) => rows.length), { timeout: 5000 }).toEqual([2000]);
 });
 
-it('what is not stored yet is said to be', async () => {
+it('the status is saving until a call is stored', async () => {
   const ann = open(hostileStores());
   await expect.poll(() => storage(ann)).toBe('saved');
   await create(ann, 'a');
@@ -186,12 +195,12 @@ it('what is not stored yet is said to be', async () => {
 });
 
 describe.each<[Behaviour, code: string]>([
-  ['full', 'storage-full'],
+  ['is full', 'storage-full'],
   ['hangs', 'storage-failed'],
-  ['refuses', 'storage-failed'],
+  ['refuses access', 'storage-failed'],
   ['loses its data', 'storage-lost'],
-])('a store that becomes %s', (how, code) => {
-  it('is said to fail from the first call on, and keeps everything when it works again', async () => {
+])('a store that later %s', (how, code) => {
+  it('is not reported as saved from the first call on, and stores everything once it works again', async () => {
     const stores = hostileStores();
     const user = randomUUID();
     const ann = open(stores, user);
@@ -216,18 +225,18 @@ describe.each<[Behaviour, code: string]>([
       .toMatchObject({ storage: 'saved', storageError: null });
     await create(ann, '30');
     await expect.poll(() => storage(ann), { timeout: 5000 }).toBe('saved');
-    // As if the page had been loaded again: nothing is written at the end.
-    stores.behaviour = 'full';
+    // As if the page were reloaded: nothing is written at the end.
+    stores.behaviour = 'is full';
     const next = open(hostileStores(), user);
     next.setOnline(false);
-    // A client of the test before may have sent its list late, so that this one has pulled it.
-    const made = (await kept(next)).filter((id) => id !== 'a');
+    // A client of the previous test may have sent its list late, so that this client has pulled it.
+    const made = (await listIDs(next)).filter((id) => id !== 'a');
     expect(made).toEqual(Array.from({ length: 21 }, (_, i) => `${10 + i}`));
     stores.behaviour = 'works';
   });
 });
 
-it('closes after about five seconds although its store hangs', async () => {
+it('a client closes after about five seconds if its store hangs', async () => {
   const stores = hostileStores();
   const ann = application.client({ kvStore: stores });
   await expect.poll(() => storage(ann)).toBe('saved');
@@ -242,8 +251,8 @@ it('closes after about five seconds although its store hangs', async () => {
   stores.behaviour = 'works';
 });
 
-it.each<Behaviour>(['hangs', 'refuses'])(
-  'a client closes although its store %s, and the user’s next one starts',
+it.each<Behaviour>(['hangs', 'refuses access'])(
+  'a client whose store %s closes when it signs out, and the user’s next client starts',
   async (how) => {
     const stores = hostileStores();
     const user = randomUUID();
@@ -253,7 +262,7 @@ it.each<Behaviour>(['hangs', 'refuses'])(
     await until(tab, ({ storage, state }) => storage === 'saved' && state === 'online');
     await create(ann, 'a');
     stores.behaviour = how;
-    // The other tab closes, too: nobody could catch an error of its store.
+    // The other tab closes too, and nothing could catch an error of its store.
     await expect(ann.signOut()).rejects.toMatchObject({ code: 'data-not-deleted' });
     expect(ann.status.get().state).toBe('closed');
     await until(tab, ({ state }) => state === 'closed');
@@ -262,7 +271,7 @@ it.each<Behaviour>(['hangs', 'refuses'])(
   },
 );
 
-it('a store that cannot be read when another version of the application opens rejects nothing that nobody can catch', async () => {
+it('an unreadable store causes no unhandled rejection when another version of the application opens', async () => {
   const stores = hostileStores();
   const user = randomUUID();
   const { client, engine } = application.open({ user, kvStore: stores });
@@ -275,13 +284,13 @@ it('a store that cannot be read when another version of the application opens re
   application.client({ user, kvStore: hostileStores(), mutators: {} });
   await announced;
   channel.close();
-  // The engine hears of it in the same turn or the next one. Vitest fails a run with an error that nobody has caught.
+  // The engine learns of it in this turn of the event loop or the next. Vitest fails a run with an uncaught error.
   await new Promise((resolve) => setTimeout(resolve, 50));
   stores.behaviour = 'works';
   expect(client.status.get().outdated).toBe(false);
 });
 
-it('a client whose record is deleted says that its calls are not stored, and sends them', async () => {
+it('a client whose record is deleted reports that its calls are not stored, and sends them', async () => {
   const stores = hostileStores();
   const { client: ann, engine } = application.open({ kvStore: stores });
   await until(ann, ({ state, storage }) => state === 'online' && storage === 'saved');

@@ -7,7 +7,7 @@ const application = useApplication();
 const sql = (text: string) => application.server.pool.query(text);
 
 describe('a client', () => {
-  it('shows at once what a mutator does, and then what the server made of it', async () => {
+  it('shows the effect of a mutator immediately, and then the result of the server', async () => {
     const client = application.client();
     await client.mutate.list.create({ id: 'l', name: 'Groceries' });
     expect(await client.view('list').get('l')).toEqual({ id: 'l', name: 'Groceries', ownerID: 'me' });
@@ -22,7 +22,7 @@ describe('a client', () => {
     });
   });
 
-  it('is poked when something changes elsewhere, without a pull of its own', async () => {
+  it('receives changes from elsewhere because of a poke, without periodic pulls', async () => {
     const client = application.client({ pullInterval: null });
     await expect.poll(() => client.status.get().state).toBe('online');
     const pending = client.pending.get();
@@ -31,7 +31,7 @@ describe('a client', () => {
     expect(client.pending.get()).toBe(pending);
   });
 
-  it('sends calls that have no function here under their own names', async () => {
+  it('sends calls of mutators that have no function on the client', async () => {
     const [ann, ben] = [application.client(), application.client({ auth: 'Bearer ben' })];
     await ann.mutate.list.create({ id: 'l', name: 'Groceries' });
     await ann.mutate['list.share']({ listID: 'l', userID: 'ben' });
@@ -55,7 +55,7 @@ describe('a client', () => {
     expect(client.pending.get()).toEqual([]);
   });
 
-  it('has the ID of its browser profile, in all tabs, in mutators and in what it sends', async () => {
+  it('has one profile ID in all tabs, in mutators and in pushes', async () => {
     const user = randomUUID();
     const create = vi.fn();
     const [client, tab] = [application.client({ user, mutators: { list: { create } } }), application.client({ user })];
@@ -70,19 +70,19 @@ describe('a client', () => {
     expect(pushed.map((body) => JSON.parse(body).profileID)).toEqual([profileID]);
   });
 
-  it('is nothing to wait for, or to print, in its names', async () => {
+  it('has a `mutate` that is not a promise, and is empty as JSON', async () => {
     const client = application.client();
     expect(await (client.mutate as unknown as Promise<unknown>)).toBe(client.mutate);
     expect(JSON.stringify({ mutate: client.mutate })).toBe('{}');
   });
 });
 
-it('mutations are pending until a pull has confirmed them, and the list is the same until it changes', async () => {
+it('mutations are pending until a pull confirms them, and `pending` is the same list until it changes', async () => {
   const client = application.client();
   await expect.poll(() => client.status.get().state).toBe('online');
   client.setOnline(false);
-  const seen = vi.fn();
-  client.pending.subscribe(seen);
+  const listener = vi.fn();
+  client.pending.subscribe(listener);
   await client.mutate.list.create({ id: 'a', name: 'A' });
   await client.mutate.list.create({ id: 'b', name: 'B' });
   const pending = client.pending.get();
@@ -93,5 +93,5 @@ it('mutations are pending until a pull has confirmed them, and the list is the s
   expect(client.pending.get()).toBe(pending);
   client.setOnline(true);
   await expect.poll(() => client.pending.get()).toEqual([]);
-  expect(seen).toHaveBeenLastCalledWith([]);
+  expect(listener).toHaveBeenLastCalledWith([]);
 });

@@ -14,12 +14,12 @@ import type { Todo } from '../../../examples/tasks/src/views.js';
 import { tidemarkCollectionOptions } from '../../../src/tanstack-db.js';
 import { type TasksClient, useApplication } from './application.js';
 
-/** Pushes wait at the server while this is a promise that has not resolved. */
-let held: Promise<void> | undefined;
+/** Pushes wait at the server until this promise resolves. */
+let pushBarrier: Promise<void> | undefined;
 let release = () => {};
 const application = useApplication({
   async authenticate(request) {
-    if (request.url.endsWith('/push')) await held;
+    if (request.url.endsWith('/push')) await pushBarrier;
     return authenticate(request);
   },
 });
@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => release());
 
 function hold(): void {
-  held = new Promise((resolve) => {
+  pushBarrier = new Promise((resolve) => {
     release = resolve;
   });
 }
@@ -60,25 +60,26 @@ function todoCollection(of = client) {
   );
 }
 
-/** A collection that is read, and what its subscribers have been told about each row since. */
+/** A loaded collection, and the changes of each row that its subscribers have received since. */
 async function watched() {
   const todos = todoCollection();
   await todos.preload();
-  const told: [key: string, title: string | undefined, synced: boolean][] = [];
+  const events: [key: string, title: string | undefined, synced: boolean][] = [];
   const listener = (changes: readonly ChangeMessage<WithVirtualProps<Todo, string>, string>[]) => {
-    for (const { key, type, value } of changes)
-      told.push([key, type === 'delete' ? undefined : value.title, value.$synced]);
+    for (const { key, type, value } of changes) {
+      events.push([key, type === 'delete' ? undefined : value.title, value.$synced]);
+    }
   };
   todos.subscribeChanges(listener, { includeInitialState: true });
-  told.length = 0;
-  return { todos, told };
+  events.length = 0;
+  return { todos, events };
 }
 
 const sql = (text: string) => application.server.pool.query(text);
 
 describe('a collection of a view', () => {
-  it('has its rows, and follows what others do', async () => {
-    const { todos, told } = await watched();
+  it('has the rows of the view, and follows changes by others', async () => {
+    const { todos, events } = await watched();
     expect(todos.toArray.map(({ title }) => title)).toEqual(['Milk', 'Roses', 'Oats']);
     await sql("update todo set title = 'Red roses' where id = '2'");
     await expect.poll(() => todos.get('2')?.title).toBe('Red roses');
@@ -86,7 +87,7 @@ describe('a collection of a view', () => {
       "delete from todo where id = '1'; insert into todo (id, list_id, title, sort) values ('4', 'a', 'Tea', 4)",
     );
     await expect.poll(() => [...todos.keys()]).toEqual(['2', '3', '4']);
-    expect(told.toSorted()).toEqual([
+    expect(events.toSorted()).toEqual([
       ['1', undefined, true],
       ['2', 'Red roses', true],
       ['4', 'Tea', true],
@@ -103,18 +104,18 @@ describe('a collection of a view', () => {
     await expect.poll(() => [...shares.keys()]).toEqual(['b/50%25%2Fc']);
   });
 
-  it('whose getKey is not the key of the view says so', async () => {
+  it('reports a getKey that does not return the key of the view', async () => {
     const todos = createCollection(tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ title }) => title }));
     await expect(todos.preload()).rejects.toMatchObject({ code: 'wrong-key', message: /says "Milk" of the row "1"/ });
     await expect.poll(() => todos.status).toBe('error');
   });
 
-  it('of a client that is closed is in error, rather than loading for ever', async () => {
+  it('of a closed client rejects, instead of loading forever', async () => {
     await client.close();
     await expect(todoCollection().preload()).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('serves live queries: joins and aggregates', async () => {
+  it('serves live queries with joins and aggregates', async () => {
     const lists = createCollection(
       tidemarkCollectionOptions({
         client,
@@ -141,7 +142,7 @@ describe('a collection of a view', () => {
     await expect.poll(found).toEqual(['Garden 2', 'Market 2']);
   });
 
-  it('reads nothing after it was cleaned up, and then starts anew', async () => {
+  it('reads nothing after it is cleaned up, and can start again', async () => {
     const getKey = vi.fn(({ id }: Todo) => id);
     const todos = createCollection(tidemarkCollectionOptions({ client, view: 'todo', getKey }));
     await todos.preload();
@@ -155,10 +156,10 @@ describe('a collection of a view', () => {
   });
 });
 
-describe('what the user does', () => {
-  it('is done when it is kept here, and never flickers while the push is held and others write', async () => {
+describe('a change by the user', () => {
+  it('settles when it is stored locally, and stays visible while the push waits and others write', async () => {
     hold();
-    const { todos, told } = await watched();
+    const { todos, events } = await watched();
     const changed = todos.update('2', (todo) => {
       todo.title = 'Red roses';
     });
@@ -167,7 +168,7 @@ describe('what the user does', () => {
     expect(client.pending.get()).toHaveLength(1);
     await sql("update todo set title = 'Oat milk' where id = '3'");
     await expect.poll(() => todos.get('3')?.title).toBe('Oat milk');
-    // The same row, in another field.
+    // The same row, but another field.
     await sql("update todo set done = true, title = 'Weeds' where id = '2'");
     await expect.poll(() => todos.get('2')?.done).toBe(true);
     expect(todos.get('2')).toMatchObject({ title: 'Red roses', $synced: false, $hasPendingWrites: true });
@@ -176,14 +177,14 @@ describe('what the user does', () => {
     release();
     await expect.poll(() => todos.get('2')?.$synced).toBe(true);
     expect(client.pending.get()).toEqual([]);
-    expect(new Set(told.filter(([key]) => key === '2').map(([, title]) => title))).toEqual(new Set(['Red roses']));
-    expect(told.filter(([key, , synced]) => key === '2' && synced)).toHaveLength(1);
-    expect(told.at(-1)).toEqual(['2', 'Red roses', true]);
+    expect(new Set(events.filter(([key]) => key === '2').map(([, title]) => title))).toEqual(new Set(['Red roses']));
+    expect(events.filter(([key, , synced]) => key === '2' && synced)).toHaveLength(1);
+    expect(events.at(-1)).toEqual(['2', 'Red roses', true]);
   });
 
-  it('to several rows, in several collections, in one transaction, is seen at once and stays', async () => {
+  it('to several rows and collections in one transaction appears immediately and stays', async () => {
     hold();
-    const { todos, told } = await watched();
+    const { todos, events } = await watched();
     const lists = createCollection(
       tidemarkCollectionOptions({
         client,
@@ -217,8 +218,8 @@ describe('what the user does', () => {
     release();
     await expect.poll(() => client.pending.get()).toEqual([]);
     await expect.poll(() => [...lists.values(), ...todos.values()].every(({ $synced }) => $synced)).toBe(true);
-    expect(told.filter(([key]) => key === '1')).toEqual([['1', undefined, true]]);
-    expect(told.filter(([key, title]) => key === '4' && title === undefined)).toEqual([]);
+    expect(events.filter(([key]) => key === '1')).toEqual([['1', undefined, true]]);
+    expect(events.filter(([key, title]) => key === '4' && title === undefined)).toEqual([]);
     const { rows } = await sql('select id, done from todo order by id');
     expect(rows).toEqual([
       { id: '2', done: true },
@@ -227,10 +228,10 @@ describe('what the user does', () => {
     ]);
   });
 
-  it('is undone when the server refuses it, and what others have written is seen', async () => {
+  it('is undone when the server refuses it, and changes by others appear', async () => {
     hold();
     const { todos } = await watched();
-    // The list is no longer hers when the server hears of it.
+    // The list is no longer shared with Ann when the server receives the mutations.
     await sql("insert into list (id, owner_id, name) values ('s', 'ben', 'Shared')");
     await sql("insert into share (list_id, user_id) values ('s', 'ann')");
     await sql("insert into todo (id, list_id, title, sort) values ('5', 's', 'Rake', 5)");
@@ -257,7 +258,7 @@ describe('what the user does', () => {
     expect(todos.get('2')).toMatchObject({ title: 'Roses', $synced: true });
   });
 
-  it('past the collection is there as well, and is not said to be synced', async () => {
+  it('appears even if made outside the collection, and is not marked as synced', async () => {
     hold();
     const { todos } = await watched();
     await client.mutate.todo.update({ id: '2', title: 'Red roses' });
@@ -275,7 +276,7 @@ describe('what the user does', () => {
     ]);
   });
 
-  it('reaches handlers without marks', async () => {
+  it('reaches handlers as plain rows, without marks for unconfirmed ones', async () => {
     hold();
     const { todos } = await watched();
     await client.mutate.todo.update({ id: '2', title: 'Red roses' });
@@ -295,7 +296,7 @@ describe('what the user does', () => {
   });
 });
 
-it('a sign-out empties collections and live queries, and rejects what is done with them later', async () => {
+it('a sign-out empties collections and live queries, and rejects later changes', async () => {
   const todos = todoCollection();
   const titles = createLiveQueryCollection((q) =>
     q.from({ todo: todos }).select(({ todo }) => ({ title: todo.title })),

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => complaints.mockRestore());
 
-/** Leaves mutations behind that no server has seen, as a tab that is closed while it is offline. */
+/** Leaves unsent mutations behind, like a tab that is closed while it is offline. */
 async function leaveUnsent(user: string, options: Partial<TasksOptions>, ...ids: string[]): Promise<void> {
   const { client, engine } = application.open({ user, ...options });
   client.setOnline(false);
@@ -23,13 +23,13 @@ async function leaveUnsent(user: string, options: Partial<TasksOptions>, ...ids:
   await client.close();
 }
 
-describe('what an earlier version of the application has left unsent is sent by the next one', () => {
+describe('unsent calls of an earlier version of the application', () => {
   it.each<[what: string, before: Partial<TasksOptions>, after: Partial<TasksOptions>]>([
     ['with another schema version', { schemaVersion: '1' }, { schemaVersion: '2' }],
     ['with other mutators', {}, { mutators: { list: optimistic.list } }],
     ['with a function for a mutator that had none', { mutators: {} }, {}],
     ['with other indexes', {}, { indexes: { todo: ['listID'] } }],
-  ])('%s', async (_, before, after) => {
+  ])('are sent by a version %s', async (_, before, after) => {
     const user = randomUUID();
     await leaveUnsent(user, before, 'a', 'b');
     expect(await lists()).toEqual([]);
@@ -40,14 +40,14 @@ describe('what an earlier version of the application has left unsent is sent by 
     await expect.poll(() => next.pending.get()).toEqual([]);
   });
 
-  it('even if its first requests are refused', async () => {
+  it('are sent even if the first requests of the next version are refused', async () => {
     const user = randomUUID();
     await leaveUnsent(user, { schemaVersion: '1' }, 'a');
     const next = application.client({ user, schemaVersion: '2', auth: 'expired', getAuth: () => 'Bearer ann' });
     await expect.poll(() => next.view('list').list()).toHaveLength(1);
   });
 
-  it('once: when it is confirmed, it is not sent again', async () => {
+  it('are not sent again once they are confirmed', async () => {
     const user = randomUUID();
     await leaveUnsent(user, { schemaVersion: '1' }, 'a');
     const { url } = application.server;
@@ -71,8 +71,8 @@ describe('what an earlier version of the application has left unsent is sent by 
 it.each<[what: string, next: Partial<TasksOptions>]>([
   ['mutators', { mutators: { list: optimistic.list } }],
   ['indexes', { indexes: { todo: ['listID'] } }],
-  ['schemaVersion', { schemaVersion: '1' }],
-])('a client is outdated once a version with other %s is opened in another tab', async (_, options) => {
+  ['schema version', { schemaVersion: '1' }],
+])('a client is outdated once a version that differs in its %s is opened in another tab', async (_, options) => {
   const user = randomUUID();
   const [first, same] = [application.client({ user }), application.client({ user })];
   for (const { status } of [first, same]) {
@@ -85,7 +85,7 @@ it.each<[what: string, next: Partial<TasksOptions>]>([
   await expect.poll(() => next.status.get()).toMatchObject({ state: 'online', outdated: false });
 });
 
-it('what the server no longer takes stays, and the client says so', async () => {
+it('calls that the server no longer accepts stay unsent, and the client reports them', async () => {
   const user = randomUUID();
   await leaveUnsent(user, { schemaVersion: 'ancient' }, 'a');
   const next = application.client({ user, schemaVersion: '2' });
@@ -100,7 +100,7 @@ it('what the server no longer takes stays, and the client says so', async () => 
   await expect.poll(() => another.view('list').list()).toHaveLength(1);
 });
 
-it('a client that meets an old server first is outdated only until it meets a new one, and loses nothing', async () => {
+it('a client that starts with an old server is outdated only until a new one runs, and loses nothing', async () => {
   await application.server.stop();
   await application.server.start({ schemaVersions: ['1'] });
   const next = application.client({ schemaVersion: '2' });

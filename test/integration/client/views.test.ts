@@ -17,7 +17,7 @@ beforeEach(async () => {
 const ids = (todos: readonly Todo[]) => todos.map(({ id }) => id);
 
 describe('a view lists', () => {
-  it('its rows by their keys: all, from one on, a few, or those that start so', async () => {
+  it('its rows by key: all, those after a key, a limited number, or those with a prefix', async () => {
     const todos = client.view('todo');
     expect(ids(await todos.list())).toEqual(['1', '2', '21']);
     expect(ids(await todos.list({ after: '1' }))).toEqual(['2', '21']);
@@ -27,7 +27,7 @@ describe('a view lists', () => {
     expect(await todos.get('3')).toBeUndefined();
   });
 
-  it('its rows by a field that has an index: in its order, those that are equal, or start so', async () => {
+  it('its rows by an indexed field: in its order, with an equal value, or with a prefix', async () => {
     const todos = client.view('todo');
     expect(ids(await todos.list({ by: 'title' }))).toEqual(['1', '21', '2']);
     expect(ids(await todos.list({ by: 'listID', equals: 'a' }))).toEqual(['2', '21']);
@@ -35,7 +35,7 @@ describe('a view lists', () => {
     expect(ids(await todos.list({ by: 'listID', equals: 'a', limit: 1 }))).toEqual(['2']);
   });
 
-  it('rows that were here before the index was', async () => {
+  it('rows that were stored before the index existed', async () => {
     const user = randomUUID();
     const before = application.client({ user });
     await expect.poll(() => before.view('todo').list()).toHaveLength(3);
@@ -55,7 +55,7 @@ describe('a view lists', () => {
 });
 
 describe('a listener', () => {
-  it('is called with the rows, whenever they have changed, and not after it has stopped', async () => {
+  it('is called with the rows whenever they have changed, until it is stopped', async () => {
     const listener = vi.fn();
     const stop = client.view('todo').subscribe(listener, { by: 'listID', equals: 'a' });
     await expect.poll(() => listener.mock.calls.length).toBe(1);
@@ -69,7 +69,7 @@ describe('a listener', () => {
     expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  it('that has stopped before its first call is never called', async () => {
+  it('is never called if it is stopped before its first call', async () => {
     const listener = vi.fn();
     client.view('todo').subscribe(listener)();
     client.view('todo').watch(listener)();
@@ -79,7 +79,7 @@ describe('a listener', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
-  it('of changes is told what has changed, and first what is there', async () => {
+  it('of `watch` receives the present rows first, and then each change', async () => {
     const listener = vi.fn();
     client.view('todo').watch(listener);
     await expect.poll(() => listener.mock.calls[0]?.[0]).toMatchObject([{ key: '1' }, { key: '2' }, { key: '21' }]);
@@ -92,7 +92,7 @@ describe('a listener', () => {
       .toMatchObject([{ key: '2', row: { done: true }, before: { done: false } }]);
   });
 
-  it('of several views sees them in one state', async () => {
+  it('of several views sees them in one consistent state', async () => {
     const listener = vi.fn();
     client.subscribe(async (tx) => {
       const list = await tx.view('list').get('a');
@@ -105,12 +105,12 @@ describe('a listener', () => {
   });
 });
 
-it('a query reads several views in one state', async () => {
+it('a query reads several views in one consistent state', async () => {
   let deleted: Promise<void> | undefined;
   const todo = await client.query(async (tx) => {
     await tx.view('list').list();
     deleted = client.mutate.todo.delete({ id: '1' });
-    // Long enough for a call that nothing holds up.
+    // Long enough for a call that nothing blocks.
     await new Promise((resolve) => setTimeout(resolve, 100));
     return tx.view('todo').get('1');
   });
@@ -120,7 +120,7 @@ it('a query reads several views in one state', async () => {
 });
 
 describe('an observable of rows', () => {
-  it('has what its listeners were told, and the same object until that changes', async () => {
+  it('returns what its listeners have received, as the same object until it changes', async () => {
     const rows = client.view('todo').observe({ prefix: '2' });
     expect(rows.get()).toBeUndefined();
     const stop = rows.subscribe(() => {});
@@ -135,7 +135,7 @@ describe('an observable of rows', () => {
   });
 });
 
-it('the rows that pending mutations have changed are known, in all tabs, until the server has confirmed them', async () => {
+it('rows that pending mutations changed are unconfirmed in all tabs until the server confirms them', async () => {
   const user = randomUUID();
   const [one, two] = [application.client({ user }), application.client({ user })];
   for (const tab of [one, two]) await expect.poll(() => tab.view('todo').list()).toHaveLength(3);
@@ -154,7 +154,7 @@ it('the rows that pending mutations have changed are known, in all tabs, until t
   for (const stop of stops) stop();
 });
 
-it('an update leaves undefined fields as they are, and rows that are not there away', async () => {
+it('an update leaves undefined fields unchanged, and does not create missing rows', async () => {
   await client.mutate.todo.update({ id: '1', title: undefined, done: true });
   expect(await client.view('todo').get('1')).toMatchObject({ title: 'Milk', done: true });
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -163,7 +163,7 @@ it('an update leaves undefined fields as they are, and rows that are not there a
   expect(warn.mock.calls).toEqual([
     [expect.stringMatching(/^A mutator updates the row "none" of the view "todo", which is not there.*What to do: /)],
   ]);
-  // Another user may have deleted the row by the time that the mutator runs again.
+  // Another user may have deleted the row before the mutator runs again.
   client.setOnline(false);
   await client.mutate.todo.update({ id: '1', done: false });
   await application.server.pool.query(`delete from todo where id = '1'`);
@@ -173,7 +173,7 @@ it('an update leaves undefined fields as they are, and rows that are not there a
   warn.mockRestore();
 });
 
-it('keys of several columns are made as the server makes them', async () => {
+it('the client encodes keys of several columns as the server does', async () => {
   await application.server.pool.query(`
     insert into list (id, owner_id, name) values ('x/%', 'ann', 'Odd');
     insert into share (list_id, user_id) values ('x/%', 'ben')`);

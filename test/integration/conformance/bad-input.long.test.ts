@@ -1,4 +1,4 @@
-/** Input that no sync client sends: it is answered clearly, and nothing is advanced that should not be. */
+/** Input that no sync client sends. The server answers with a clear error, and advances nothing that it should not. */
 import { request as httpRequest } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sendBytes } from '../rest/sent.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Whatever was sent: the server still answers, and has recorded no client and no data. */
+/** After any input, the server still answers and has recorded no client and no data. */
 afterEach(async () => {
   expect((await pull(server, 'ann')).patch).toEqual([
     { op: 'put', key: 'list/a', value: { id: 'a', name: 'Groceries', ownerID: 'ann' } },
@@ -29,20 +29,20 @@ const goodBody = (path: string) => (path === '/sync/pull' ? pullBody() : pushBod
 
 describe.each(paths)('%s', (path) => {
   it.each([
-    ['no body', ''],
+    ['a missing body', ''],
     ['half a body', '{"pullVersion":1,'],
     ['two values', '{} {}'],
     ['a comment', '{} // no'],
-    ['not JSON', 'pullVersion=1'],
-    ['a number that is none', '{"pullVersion":NaN}'],
+    ['text that is not JSON', 'pullVersion=1'],
+    ['a number that is NaN', '{"pullVersion":NaN}'],
     ['null', 'null'],
     ['an array', '[]'],
     ['a string', '"{}"'],
     ['a number', '1'],
     ['an empty object', '{}'],
-    ['fields inherited only', '{"__proto__":{"pullVersion":1,"pushVersion":1}}'],
-    ['nesting 100,000 deep', '['.repeat(40_000) + ']'.repeat(40_000)],
-  ])('%s: 400', async (_, body) => {
+    ['inherited fields only', '{"__proto__":{"pullVersion":1,"pushVersion":1}}'],
+    ['arrays nested 40,000 deep', '['.repeat(40_000) + ']'.repeat(40_000)],
+  ])('answers 400 to %s', async (_, body) => {
     const answer = await send(server, path, body || undefined);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request', requestID: expect.any(String) } });
     expect(answer.headers.get('Content-Type')).toBe('application/problem+json');
@@ -74,7 +74,7 @@ describe.each(paths)('%s', (path) => {
     ['mutations', [create, { ...create, id: 2, clientID: null }]],
   ];
   it.each(wrong.filter(([field]) => field in goodBody(path)))(
-    '%s of %j: 400 that names the field',
+    'answers 400, naming the field, to a %s of %j',
     async (field, value) => {
       const answer = await send(server, path, { ...goodBody(path), [field]: value });
       expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
@@ -82,7 +82,7 @@ describe.each(paths)('%s', (path) => {
     },
   );
 
-  it('each field is required', async () => {
+  it('requires each field', async () => {
     for (const field of Object.keys(goodBody(path))) {
       const answer = await send(server, path, { ...goodBody(path), [field]: undefined });
       expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
@@ -90,16 +90,16 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  it('bytes that are not UTF-8: 400', async () => {
+  it('answers 400 to bytes that are not UTF-8', async () => {
     const body = Buffer.concat([Buffer.from(json(goodBody(path)).slice(0, -2)), Buffer.from([0xff, 0xfe])]);
     const response = await fetch(server.url + path, { method: 'POST', headers: annsHeaders, body });
     expect(response.status).toBe(400);
   });
 
-  it('a body over the limit: 413, declared or in chunks', async () => {
+  it('answers 413 to a body over the limit, with a declared length or in chunks', async () => {
     const body = json({ ...goodBody(path), padding: 'x'.repeat(300_000) });
     expect(await send(server, path, body)).toMatchObject({ status: 413, body: { code: 'body-too-large' } });
-    // The connection is kept, and each request after the first would meet what the one before left on it.
+    // The connection stays open, so each request would encounter what the previous one left on it.
     for (let i = 0; i < 5; i++) expect(await sendInChunks(path, body)).toBe(413);
   });
 
@@ -108,19 +108,19 @@ describe.each(paths)('%s', (path) => {
     [{ 'Content-Type': 'application/x-www-form-urlencoded' }],
     [{ 'Content-Type': 'application/json; charset=utf-16' }],
     [{ 'Content-Encoding': 'gzip' }],
-  ])('%j: 415', async (headers) => {
+  ])('answers 415 to the headers %j', async (headers) => {
     expect(await send(server, path, goodBody(path), { headers })).toMatchObject({
       status: 415,
       body: { code: 'unsupported-media-type' },
     });
   });
 
-  it.each(['GET', 'PUT', 'DELETE'])('%s: 405', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE'])('answers 405 to the method %s', async (method) => {
     const answer = await send(server, path, method === 'GET' ? undefined : goodBody(path), { method });
     expect(answer).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
   });
 
-  it('without a user: 401, whatever else is wrong', async () => {
+  it('answers 401 to a request without a user, whatever else is wrong', async () => {
     expect(await send(server, path, '{', { user: null })).toMatchObject({ status: 401 });
   });
 });
@@ -135,11 +135,11 @@ it.each([
   '/sync/__proto__',
   '/sync/pull%00',
   '/..%2f',
-])('%s: 404', async (path) => {
+])('the path %s is answered with 404', async (path) => {
   expect(await send(server, path, pullBody())).toMatchObject({ status: 404, body: { code: 'not-found' } });
 });
 
-it('a mutation ID that leaves a gap, or is beyond the integers, advances nothing', async () => {
+it('a mutation ID that leaves a gap, or is not a safe integer, advances nothing', async () => {
   expect(await push(server, 'ann', [{ ...create, id: 5 }])).toMatchObject({ body: { error: 'ClientStateNotFound' } });
   for (const id of ['9007199254740993', '1e400', '1e16']) {
     const body = json(pushBody([create])).replace('"id":1', `"id":${id}`);
@@ -147,7 +147,7 @@ it('a mutation ID that leaves a gap, or is beyond the integers, advances nothing
   }
 });
 
-it('a request line or header that is no HTTP does no harm', async () => {
+it('a long request ID that is not ASCII is answered with a printable one of at most 200 characters', async () => {
   const answer = await send(server, '/sync/pull', pullBody(), {
     headers: { 'X-Sync-RequestID': `${'é'.repeat(500)}"\t` },
   });
@@ -155,20 +155,23 @@ it('a request line or header that is no HTTP does no harm', async () => {
   expect(answer.headers.get('X-Request-ID')).toMatch(/^[\x20-\x7e]{1,200}$/);
 });
 
-it.each(['%2E%2E', '%2e', '.', '..'])('a row with the key %s is not taken for another resource', async (key) => {
-  const lines = [`GET /api/views/list/${key} HTTP/1.1`, 'Host: localhost', 'Authorization: Bearer ann'];
-  const { status, body } = await sendBytes(
-    server.url,
-    Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n')),
-  );
-  expect([status, body?.code]).toEqual([400, 'malformed-request']);
-});
+it.each(['%2E%2E', '%2e', '.', '..'])(
+  'the path of a row with the key %s is not taken for another resource',
+  async (key) => {
+    const lines = [`GET /api/views/list/${key} HTTP/1.1`, 'Host: localhost', 'Authorization: Bearer ann'];
+    const { status, body } = await sendBytes(
+      server.url,
+      Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n')),
+    );
+    expect([status, body?.code]).toEqual([400, 'malformed-request']);
+  },
+);
 
 const annsHeaders = { 'Content-Type': 'application/json', Authorization: 'Bearer ann' };
 
 const ignore = () => {};
 
-/** Without a Content-Length. The server may answer before all is sent. */
+/** Sends a body without a Content-Length. The server may respond before it has received everything. */
 function sendInChunks(path: string, body: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(server.url + path, { method: 'POST', headers: annsHeaders }, (response) => {
@@ -176,7 +179,7 @@ function sendInChunks(path: string, body: string): Promise<number | undefined> {
       resolve(response.statusCode);
     });
     request.on('error', reject);
-    // Once it is answered, what is still on its way may find the connection closed.
+    // After the response, the rest of the body may find the connection closed.
     request.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
     for (let at = 0; at < body.length; at += 10_000) request.write(body.slice(at, at + 10_000));
     request.end();

@@ -1,6 +1,6 @@
 /**
- * Values that are hard to keep: in names, args and rows. What cannot be kept fails for good and is told; all else comes
- * back equal.
+ * Values that are hard to store: in names, args and rows. A value that cannot be stored fails permanently and is
+ * reported. Every other value comes back equal.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { views } from '../../../examples/tasks/src/views.js';
@@ -52,7 +52,7 @@ async function lastMutationID(): Promise<number> {
   return Number(rows[0]?.last_mutation_id ?? 0);
 }
 
-/** What was logged of mutations that failed for good, by mutation ID. */
+/** The log entries of permanently failed mutations, by mutation ID. */
 const failures = () =>
   server.lines
     .filter(({ level, fields }) => level === 'error' && fields.clientID === clientID)
@@ -67,7 +67,7 @@ async function todosPulled(): Promise<{ [key: string]: unknown }> {
   );
 }
 
-describe('a mutation that cannot be kept fails for good, and those behind it go on', () => {
+describe('a mutation with', () => {
   const bad: [string, string, unknown][] = [
     ['U+0000 in a string', 'todo.create', { id: 'p', listID: 'l', title: 'a\u0000b', sort: 1 }],
     ['U+0000 in an ID', 'todo.create', { id: '\u0000', listID: 'l', title: '', sort: 1 }],
@@ -82,13 +82,13 @@ describe('a mutation that cannot be kept fails for good, and those behind it go 
     ['the name __proto__', '__proto__', {}],
     ['the name constructor', 'constructor', {}],
     ['the name toString', 'toString', {}],
-    ['a namespace as name', 'todo', {}],
-    ['U+0000 as name', '\u0000', {}],
-    ['a lone surrogate as name', '\ud800', {}],
+    ['a namespace as its name', 'todo', {}],
+    ['U+0000 as its name', '\u0000', {}],
+    ['a lone surrogate as its name', '\ud800', {}],
     ['a very long name', 'x'.repeat(100_000), {}],
   ];
 
-  it.each(bad)('%s', async (_, name, args) => {
+  it.each(bad)('%s fails permanently, and later mutations continue', async (_, name, args) => {
     const answer = await pushed([todo('before', 'Milk'), [name, args], todo('after', 'Bread')]);
     expect(answer).toMatchObject({ status: 200, text: '{}' });
     expect(await lastMutationID()).toBe(3);
@@ -96,7 +96,7 @@ describe('a mutation that cannot be kept fails for good, and those behind it go 
     expect(failures()).toEqual([2]);
   });
 
-  it('nesting 100,000 deep, in args and in a key of args', async () => {
+  it('arrays nested 100,000 deep, as args or in a key of args, fails permanently', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (const args of [deep, `{"id":"p","listID":"l","title":"","sort":1,"more":${deep}}`]) {
       clientID += '+';
@@ -110,7 +110,7 @@ describe('a mutation that cannot be kept fails for good, and those behind it go 
   });
 });
 
-describe('numbers', () => {
+describe('a number', () => {
   const sortOf = (token: string) =>
     JSON.stringify(pushBody([mutation(1, ...todo('t', ''), clientID)], { clientGroupID })).replace(
       '"sort":1}',
@@ -123,7 +123,7 @@ describe('numbers', () => {
     '1e400',
     '0.1234567890123456789',
     '123456789012345678901234567890',
-  ])('%s in args would lose digits: 400, and nothing is advanced', async (token) => {
+  ])('of %s in args, which would lose digits, is refused with 400', async (token) => {
     const answer = await send(server, '/sync/push', sortOf(token));
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed-request' } });
     expect(answer.body.detail).toMatch(/digits that a double cannot hold/);
@@ -132,7 +132,7 @@ describe('numbers', () => {
   });
 
   it.each(['9007199254740991', '0', '1e21', '1.7976931348623157e308', '5e-324', '0.1', '9007199254740994'])(
-    '%s comes back as it is',
+    'of %s in args comes back unchanged',
     async (token) => {
       expect(await send(server, '/sync/push', sortOf(token))).toMatchObject({ status: 200, text: '{}' });
       expect(await todosPulled()).toMatchObject({ 'todo/t': { sort: Number(token) } });
@@ -146,7 +146,7 @@ describe('numbers', () => {
     ['9007199254740993', '9007199254740993'],
     ['9223372036854775807', '9223372036854775807'],
     ['-9223372036854775808', '-9223372036854775808'],
-  ])('a bigint of %s in a row, in a first pull and in a delta', async (stored, arrives) => {
+  ])('of %s in a bigint column arrives exactly, in a first pull and in a delta', async (stored, arrives) => {
     const { cookie } = await pull(server, 'ann', { clientGroupID });
     await server.pool.query("insert into amount values ('n', $1, 0)", [stored]);
     const put = { op: 'put', key: 'amount/n', value: { id: 'n', whole: arrives } };
@@ -157,7 +157,7 @@ describe('numbers', () => {
   });
 
   it.each(['0.1', '12345678901234567890.123456789', '1e-30', 'NaN', 'Infinity', '1e500'])(
-    'a numeric of %s in a row keeps every digit',
+    'of %s in a numeric column keeps every digit',
     async (stored) => {
       await server.pool.query("insert into amount values ('n', 0, $1)", [stored]);
       const { rows } = await server.pool.query('select exact::text from amount');
@@ -186,7 +186,7 @@ describe('strings', () => {
     "'; drop table todo; --",
     '\\',
   ];
-  it.each(names)('%j is an ID like any other', async (id) => {
+  it.each(names)('such as %j are valid IDs', async (id) => {
     await pushed([todo(id, 'Milk'), ['todo.update', { id, done: true }]]);
     const { patch } = await pull(server, 'ann', { clientGroupID });
     const value = { id, listID: 'l', title: 'Milk', done: true, sort: 1 };
@@ -217,7 +217,7 @@ describe('strings', () => {
     'ß ẞ İ ı ﬁ',
     'x'.repeat(1000),
   ];
-  it('naughty titles come back equal, in a first pull and in a delta', async () => {
+  it('that are hard to store come back equal, in a first pull and in a delta', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID });
     expect(await pushed(titles.map((title, i) => todo(`t${i}`, title)))).toMatchObject({ status: 200, text: '{}' });
     expect(failures()).toEqual([]);
@@ -231,7 +231,7 @@ describe('strings', () => {
     }
   });
 
-  it('__proto__ as a key of args pollutes nothing and is no arg', async () => {
+  it('such as __proto__, as keys of args, pollute nothing and are not read as args', async () => {
     const args = '{"__proto__":{"title":"inherited"},"id":"t","listID":"l","sort":1}';
     const body = JSON.stringify(pushBody([mutation(1, 'todo.create', 'ARGS', clientID)], { clientGroupID }));
     await send(server, '/sync/push', body.replace('"ARGS"', args));

@@ -1,4 +1,4 @@
-/** Large requests of one user take neither the server's memory nor its time from the others. */
+/** One user's large requests take neither memory nor time away from other users. */
 import { type ClientRequest, request } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A push whose end is held back. */
-class HeldPush {
+/** A push that withholds the end of its body. */
+class IncompletePush {
   readonly #request: ClientRequest;
   status: number | undefined;
   retryAfter: number | undefined;
@@ -44,23 +44,23 @@ class HeldPush {
 }
 
 describe.each([
-  ['that say their length', false],
-  ['that do not say their length', true],
+  ['with a declared length', false],
+  ['without a declared length', true],
 ])('bodies %s', (_, isChunked) => {
   const body = Buffer.alloc(4 * MiB, ' ');
 
-  it('are counted while they are in memory: by user, and in all', async () => {
-    const held: HeldPush[] = [];
+  it('are counted while they are in memory, for each user and in total', async () => {
+    const pushes: IncompletePush[] = [];
     try {
-      for (let i = 0; i < 3; i++) held.push(new HeldPush('eve', body, isChunked));
-      await vi.waitFor(() => expect(held.filter(({ hasEnded }) => hasEnded)).toHaveLength(1), { timeout: 10_000 });
-      expect(held.find(({ hasEnded }) => hasEnded)).toMatchObject({ status: 429 });
-      for (let i = 0; i < 7; i++) held.push(new HeldPush(`u${i}`, body, isChunked));
-      await vi.waitFor(() => expect(held.filter(({ hasEnded }) => hasEnded)).toHaveLength(2), { timeout: 10_000 });
-      const full = held.find(({ status }) => status === 503)!;
+      for (let i = 0; i < 3; i++) pushes.push(new IncompletePush('eve', body, isChunked));
+      await vi.waitFor(() => expect(pushes.filter(({ hasEnded }) => hasEnded)).toHaveLength(1), { timeout: 10_000 });
+      expect(pushes.find(({ hasEnded }) => hasEnded)).toMatchObject({ status: 429 });
+      for (let i = 0; i < 7; i++) pushes.push(new IncompletePush(`u${i}`, body, isChunked));
+      await vi.waitFor(() => expect(pushes.filter(({ hasEnded }) => hasEnded)).toHaveLength(2), { timeout: 10_000 });
+      const full = pushes.find(({ status }) => status === 503)!;
       expect(full.retryAfter).toBeGreaterThanOrEqual(1);
     } finally {
-      for (const one of held) one.giveUp();
+      for (const one of pushes) one.giveUp();
     }
     await vi.waitFor(async () => {
       const answer = await send(server, '/sync/push', JSON.stringify(pushBody([])).padEnd(4 * MiB), { user: 'bob' });
@@ -75,7 +75,7 @@ it.each<[string, unknown[]]>([
   ['many mutations', Array.from({ length: 10_000 }, (_, i) => [i, 'x'.repeat(200)])],
   ['numbers', [Array.from({ length: 160_000 }, (_, i) => i * 1.1)]],
   ['deep arrays', ['x'.repeat(2 * MiB), ...Array.from({ length: 1_200 }, () => deep)]],
-])('a push of %s leaves the others their turn', async (name, args) => {
+])('a push of %s lets other work run in between', async (name, args) => {
   const mutations = args.map((one, i) => mutation(i + 1, 'nothing', one, name));
   const body = pushBody(mutations, { clientGroupID: name });
   expect(JSON.stringify(body).length).toBeGreaterThan(2 * MiB);
@@ -83,7 +83,7 @@ it.each<[string, unknown[]]>([
   const answer = send(server, '/sync/push', body, { user: 'eve' }).finally(() => {
     isOver = true;
   });
-  // The longest time that nobody else had a turn, of all the time that it took.
+  // Measures the longest time for which the server blocked the event loop, and the total time of the push.
   const begun = performance.now();
   let longest = 0;
   for (let last = begun; !isOver; ) {
@@ -96,13 +96,13 @@ it.each<[string, unknown[]]>([
   expect(longest).toBeLessThan((performance.now() - begun) / 2);
 });
 
-it('a push of more arrays than memory has room for is refused', async () => {
+it('a push with too many arrays is refused', async () => {
   const { status, body } = await push(server, 'eve', [mutation(1, 'nothing', Array(2_000).fill(deep))]);
   expect(status).toBe(413);
   expect(body).toMatchObject({ code: 'body-too-large', detail: expect.stringContaining('200000 arrays') });
 });
 
-it('a push beyond what one may have is refused', async () => {
+it('a push with too many mutations is refused', async () => {
   const mutations = Array.from({ length: 10_001 }, (_, i) => mutation(i + 1, 'nothing', null));
   const { status, body } = await push(server, 'eve', mutations);
   expect(status).toBe(413);

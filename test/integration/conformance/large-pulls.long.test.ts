@@ -1,12 +1,12 @@
-/** As many large first pulls at once as after an outage. */
+/** As many simultaneous large first pulls as after an outage. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { copying, LargePull, pullUntilWhole, startWithTodos } from './large-pulls.js';
 import type { TestServer } from './server.js';
 import { mutation, pull, push } from './wire.js';
 
 const todos = 60_000;
-/** Of the server's ten connections, four are for long reads, and one user has three of these. */
-const places = 3;
+/** Of the server's ten connections, four are for long reads. One user can have three of these. */
+const permits = 3;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-let most = 0;
+let maxCopying = 0;
 let watching: NodeJS.Timeout;
 beforeEach(() => {
-  most = 0;
+  maxCopying = 0;
   watching = setInterval(async () => {
-    most = Math.max(most, await copying(server));
+    maxCopying = Math.max(maxCopying, await copying(server));
   }, 50);
 });
 afterEach(() => clearInterval(watching));
 
-it('pushes and small pulls are answered beside 50 slow ones, which end whole', async () => {
+it('pushes and small pulls are answered beside 50 large pulls, which all complete', async () => {
   let { cookie } = await pull(server, 'bob');
   const pulls = Array.from({ length: 50 }, (_, i) => new LargePull(server, `large ${i}`));
   for (let id = 1; id <= 50; id++) {
@@ -36,11 +36,11 @@ it('pushes and small pulls are answered beside 50 slow ones, which end whole', a
   }
   const ends = await Promise.all(pulls.map((slow, i) => pullUntilWhole(server, `large ${i}`, slow)));
   expect(ends.map((all) => all.at(-1)!.ops)).toEqual(pulls.map(() => todos + 1));
-  expect(most).toBe(places);
+  expect(maxCopying).toBe(permits);
 }, 600_000);
 
-it('150 at once end whole, with the retries of the client', async () => {
-  // A hundred of one user may wait.
+it('150 simultaneous large pulls complete, with the retries of the client', async () => {
+  // A hundred requests of one user can wait.
   const ends = await Promise.all(Array.from({ length: 150 }, (_, i) => pullUntilWhole(server, `large herd ${i}`)));
   expect(ends.map((all) => all.at(-1)!.ops)).toEqual(ends.map(() => todos + 1));
   const refused = ends.flatMap((all) => all.slice(0, -1));
@@ -49,5 +49,5 @@ it('150 at once end whole, with the retries of the client', async () => {
     expect([429, 503]).toContain(status);
     expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
   }
-  expect(most).toBe(places);
+  expect(maxCopying).toBe(permits);
 }, 600_000);

@@ -1,4 +1,4 @@
-/** Large first pulls leave connections to everything else; `large-pulls.long.test.ts` has more of them. */
+/** Large first pulls leave connections for everything else. `large-pulls.long.test.ts` has more of them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { copying, LargePull, pullUntilWhole, startWithTodos } from './large-pulls.js';
@@ -6,12 +6,12 @@ import type { TestServer } from './server.js';
 import { mutation, pull, push } from './wire.js';
 
 const todos = 8000;
-/** Of the server's ten connections, four are for long reads, and one user has three of these. */
-const places = 3;
+/** Of the server's ten connections, four are for long reads. One user can have three of these. */
+const permits = 3;
 
 let server: TestServer;
 beforeAll(async () => {
-  // Nothing is read ahead for slow clients, so that they keep their places.
+  // The server reads nothing ahead for slow clients, so they keep their permits.
   server = await startWithTodos(todos, 4000, { limits: { spool: 0 } });
 });
 afterAll(() => server.close());
@@ -20,10 +20,10 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   while (!(await condition())) await sleep(20);
 }
 
-it('pushes and small pulls are answered beside pulls that nobody reads, and these end whole', async () => {
+it('pushes and small pulls are answered beside unread large pulls, which complete later', async () => {
   const { cookie } = await pull(server, 'bob');
   const pulls = Array.from({ length: 8 }, (_, i) => new LargePull(server, `large ${i}`));
-  await until(async () => (await copying(server)) === places);
+  await until(async () => (await copying(server)) === permits);
   let last = cookie;
   for (let id = 1; id <= 10; id++) {
     const args = { id: `b${id}`, listID: 'b', title: 'Sweep', sort: id };
@@ -31,15 +31,15 @@ it('pushes and small pulls are answered beside pulls that nobody reads, and thes
     const answer = await pull(server, 'bob', { cookie: last });
     expect(answer.patch).toEqual([expect.objectContaining({ key: `todo/b${id}` })]);
     last = answer.cookie;
-    expect(await copying(server)).toBe(places);
+    expect(await copying(server)).toBe(permits);
   }
   const ends = await Promise.all(pulls.map((large, i) => pullUntilWhole(server, `large ${i}`, large)));
   expect(ends.map((all) => all.at(-1)!.ops)).toEqual(pulls.map(() => todos + 1));
 }, 120_000);
 
-it('a client that gives up while it waits leaves the queue, and one that gives up while it reads its place', async () => {
-  const read = Array.from({ length: places }, (_, i) => new LargePull(server, `large and read ${i}`));
-  await until(async () => (await copying(server)) === places);
+it('a client that gives up leaves the queue if it waits, or frees its permit if it reads', async () => {
+  const read = Array.from({ length: permits }, (_, i) => new LargePull(server, `large and read ${i}`));
+  await until(async () => (await copying(server)) === permits);
   const waiting: LargePull[] = [];
   const isRefused = ({ status }: LargePull) => status === 503 || status === 429;
   while (!waiting.some(isRefused)) {
@@ -50,10 +50,10 @@ it('a client that gives up while it waits leaves the queue, and one that gives u
   expect(Number(refused.retryAfter)).toBeGreaterThanOrEqual(1);
   const left = waiting.filter(({ status }) => status === undefined);
   for (const one of waiting) one.giveUp();
-  const gone = () =>
+  const abandonedCount = () =>
     server.lines.filter(({ fields }) => fields.detail === 'The client went away while it was waiting').length;
-  // Requests that were still on their way are not known to the server.
-  await until(() => gone() >= left.length - 10);
+  // The server has not seen requests that were still on their way.
+  await until(() => abandonedCount() >= left.length - 10);
   let late = new LargePull(server, 'late');
   await until(async () => {
     await sleep(100);
@@ -64,7 +64,7 @@ it('a client that gives up while it waits leaves the queue, and one that gives u
   expect(await late.read()).toMatchObject({ status: 200, ops: todos + 1 });
 }, 120_000);
 
-it('pulls that nobody reads keep no connection if what they return can be stored', async () => {
+it('unread pulls hold no connection if their responses can be stored', async () => {
   await server.stop();
   await server.start({});
   const pulls = Array.from({ length: 8 }, (_, i) => new LargePull(server, `large and stored ${i}`));

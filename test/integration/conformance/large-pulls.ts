@@ -1,12 +1,12 @@
-/** Many first pulls of much data at once, by clients that may read slowly, give up or try again. */
+/** Many simultaneous first pulls of much data, by clients that may read slowly, give up or retry. */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServerOptions, startServer, type TestServer } from './server.js';
 import { type Address, pullBody } from './wire.js';
 
 /**
- * A server whose user `ann` has so many todos, of so many characters each, and `bob` a list of his own. Sockets buffer
- * some 20 MB: smaller pulls end in the database even if nobody reads them.
+ * A server whose user `ann` has this many todos of this many characters each, and `bob` a list of his own. Sockets
+ * buffer some 20 MB, so smaller pulls end in the database even if the client does not read them.
  */
 export async function startWithTodos(todos: number, length: number, options?: ServerOptions): Promise<TestServer> {
   const server = await startServer(options);
@@ -21,7 +21,7 @@ export async function startWithTodos(todos: number, length: number, options?: Se
   return server;
 }
 
-/** How many of the server's connections copy pulls of client groups whose names begin with "large". */
+/** The number of the server's connections that copy pulls of client groups whose names begin with "large". */
 export async function copying({ pool }: TestServer): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int from pg_stat_activity
@@ -33,19 +33,19 @@ export async function copying({ pool }: TestServer): Promise<number> {
 export interface PullEnd {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** The number of ops if the response is whole, otherwise -1. */
+  /** The number of ops if the response is complete, otherwise -1. */
   readonly ops: number;
 }
 
 const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 
-/** A first pull whose response is not read before it is asked for. */
+/** A first pull whose response is read only on request. */
 export class LargePull {
-  /** Who sends it. */
+  /** The user who sends it. */
   static readonly user = 'ann';
   readonly #request: ClientRequest;
   readonly #response: Promise<IncomingMessage>;
-  /** Of the response, once it has come. */
+  /** The status of the response, once it has arrived. */
   status: number | undefined;
 
   constructor({ url }: Address, clientGroupID: string) {
@@ -81,7 +81,7 @@ export class LargePull {
   }
 }
 
-/** Pulls as the Replicache client does: again after 30 ms, and after twice as long each time, up to a minute. */
+/** Pulls as the Replicache client does: retries after 30 ms, then after delays that double, up to a minute. */
 export async function pullUntilWhole(server: Address, group: string, first?: LargePull): Promise<PullEnd[]> {
   const ends: PullEnd[] = [];
   for (let pauseMs = 30, pull = first; ; pauseMs = Math.min(2 * pauseMs, 60_000), pull = undefined) {

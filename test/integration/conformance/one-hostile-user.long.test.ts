@@ -1,4 +1,4 @@
-/** What one user does, or what stands in their way, takes nothing from the others. */
+/** Neither the requests of one user nor the obstacles in that user's way affect other users. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Pushes and small pulls of another user, each of which must be answered within a second, for some time. */
+/** Checks for some time that each push and small pull of another user is answered within a second. */
 async function servesBob(forMs: number): Promise<void> {
   let { cookie } = await pull(server, 'bob');
   let slowest = 0;
@@ -53,7 +53,7 @@ const waitingBackends = async () => {
 };
 
 it.each(['hang', 'sleep'])(
-  'eight mutators that %s hold some connections, for a limited time',
+  'eight mutators that %s hold only some connections, and only for a limited time',
   async (name) => {
     const pushes = Array.from({ length: 8 }, (_, i) =>
       push(server, 'eve', [mutation(1, name, null, `eve ${i}`)], { clientGroupID: `eve ${i}` }),
@@ -70,21 +70,21 @@ it.each(['hang', 'sleep'])(
   60_000,
 );
 
-it('pulls that wait for a lock hold no connection once their clients have gone', async () => {
+it('pulls that wait for a lock hold no connection once their clients have disconnected', async () => {
   const holder = await server.pool.connect();
   try {
     await holder.query('begin; lock table todo in access exclusive mode');
-    const gone = new AbortController();
+    const controller = new AbortController();
     const pulls = Array.from({ length: 12 }, (_, i) => {
       const headers = { 'Content-Type': 'application/json', Authorization: `Bearer eve${i}` };
       const body = JSON.stringify(pullBody({ clientGroupID: `eve ${i}` }));
-      return fetch(`${server.url}/sync/pull`, { method: 'POST', headers, body, signal: gone.signal });
+      return fetch(`${server.url}/sync/pull`, { method: 'POST', headers, body, signal: controller.signal });
     });
     await vi.waitFor(async () => expect(await waitingBackends()).toBeGreaterThan(2));
-    gone.abort();
+    controller.abort();
     await Promise.allSettled(pulls);
     await vi.waitFor(async () => expect(await waitingBackends()).toBe(0), { timeout: 5_000 });
-    // Others can write what is not locked.
+    // Other users can write what is not locked.
     const pushed = await send(server, '/sync/push', pushBody([mutation(1, 'list.create', { id: 'l', name: 'L' })]), {
       user: 'bob',
     });

@@ -7,7 +7,7 @@ import { createSync } from '../../../src/server.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 
-/** More than the pool has connections. */
+/** More than the pool's connections. */
 const pulls = 12;
 
 it.each([
@@ -15,7 +15,7 @@ it.each([
   [20_000, 'identity'],
   [20_000, 'br'],
   [20_000, 'gzip'],
-])('a pull of %i todos, as %s, that nobody reads gives its connection back', async (todos, encoding) => {
+])('an abandoned pull of %i todos, encoded as %s, releases its connection', async (todos, encoding) => {
   const database = await createEmptyDatabase();
   await createSchema(database.pool);
   await database.pool.query("insert into list (id, owner_id, name) values ('l', 'ann', 'Groceries')");

@@ -1,4 +1,4 @@
-/** Pulls are compressed as the client accepts it; nothing else changes. */
+/** Pulls are compressed as the client accepts; everything else stays the same. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
 import { startServer, type TestServer } from './server.js';
@@ -20,7 +20,7 @@ function pullAs(user: string, encoding: string, on = server) {
   return send(on, '/sync/pull', pullBody({ clientGroupID: user }), { user, headers: { 'Accept-Encoding': encoding } });
 }
 
-/** All but the cookie, which tells of the transactions of other databases too. */
+/** The response without the cookie, which also depends on transactions of other databases. */
 function textOfPatch({ text, body }: Answer): string {
   const cookie = `"cookie":${JSON.stringify(body.cookie)}`;
   expect(text).toContain(cookie);
@@ -32,7 +32,7 @@ it.each([
   ['gzip', 'ann'],
   ['br', 'ben'],
   ['gzip', 'ben'],
-])('by %s, %s gets what is sent without', async (encoding, user) => {
+])('a pull compressed with %s, for %s, equals the uncompressed pull', async (encoding, user) => {
   const plain = await pullAs(user, 'identity');
   expect(plain.headers.get('Content-Encoding')).toBeNull();
   const compressed = await pullAs(user, encoding);
@@ -45,19 +45,19 @@ it.each([
   expect(compressed.body.patch).toHaveLength(user === 'ann' ? todos + 1 : 21);
 });
 
-it('not if it is short', async () => {
+it('a short pull is not compressed', async () => {
   const { headers } = await pullAs('cam', 'br');
   expect([headers.get('Content-Encoding'), headers.get('Vary')]).toEqual([null, null]);
 });
 
-it('calls of mutators are not: one may answer with a secret beside what it was sent', async () => {
+it('a call is not compressed, because its result may contain a secret beside its args', async () => {
   const long = 'longer than anything '.repeat(100);
   const answer = await send(server, '/api/mutators/echo', { long }, { headers: { 'Accept-Encoding': 'br' } });
   expect(answer.body).toEqual({ ok: true, result: { long } });
   expect(answer.headers.get('Content-Encoding')).toBeNull();
 });
 
-it('not if it is turned off', async () => {
+it('a pull is not compressed if compression is turned off', async () => {
   const off = await startServer({ setup, compression: false });
   const { headers, body } = await pullAs('ann', 'br', off);
   expect([headers.get('Content-Encoding'), headers.get('Vary')]).toEqual([null, null]);

@@ -1,4 +1,4 @@
-/** Cookies that are no good, and the order of those that are handed out. */
+/** Invalid cookies, and the order of the cookies that the server issues. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cookie, type Secrets, sealCookie } from '../../../src/protocol/cookie.js';
 import { sql } from '../../../src/sql.js';
@@ -27,7 +27,7 @@ const isOrdered = (cookie: unknown): cookie is Parameters<typeof compareCookies>
   ['string', 'number'].includes(typeof cookie) ||
   (typeof cookie === 'object' && 'order' in cookie && ['string', 'number'].includes(typeof cookie.order));
 
-/** Everything that a reset must be. `cookieText` is JSON, for what `JSON.stringify` cannot write. */
+/** Checks everything that must hold for a reset. `cookieText` is JSON, for what `JSON.stringify` cannot write. */
 async function expectReset(cookieText: string): Promise<PullAnswer> {
   const text = `{"pullVersion":1,"clientGroupID":"g","profileID":"p","schemaVersion":"","cookie":${cookieText}}`;
   const { status, body } = await send(server, '/sync/pull', text);
@@ -46,7 +46,7 @@ async function expectReset(cookieText: string): Promise<PullAnswer> {
 
 const json = JSON.stringify;
 
-describe('a cookie that is no good is answered with a clear, all data and a higher order', () => {
+describe('a reset with a higher order is the answer to', () => {
   const values: unknown[] = [
     true,
     false,
@@ -62,25 +62,36 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     '\u0000',
   ];
   const objects = [[], {}, { order: null }, { order: 'zzz' }, { order: -1 }, { order: 1e300 }, { order: {} }, [[1]]];
-  it.each([...values, ...objects].map((value) => json(value)))('%s', async (text) => {
+  it.each([...values, ...objects].map((value) => json(value)))('the cookie %s', async (text) => {
     await expectReset(text);
   });
 
   it.each([
     ['a number beyond the doubles', '1e400'],
-    ['nesting 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
-    ['an order nested 100,000 deep', `{"order":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['arrays nested 100,000 deep', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['an object with an order nested 100,000 deep', `{"order":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['a string of 500 KB', json('x'.repeat(500_000))],
     ['a lone surrogate', '"\\ud800"'],
-    ['__proto__', '{"__proto__":{"order":5}}'],
-  ])('%s', async (_, text) => {
+    ['an object with __proto__', '{"__proto__":{"order":5}}'],
+  ])('a cookie that is %s', async (_, text) => {
     await expectReset(text);
   });
 
-  it('our own, cut short or with a bit flipped', async () => {
-    await server.pool.query('insert into tidemark.tick (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))');
+  it('a cookie of the server with a field cut short, changed or missing', async () => {
+    await server.pool.query(
+      'insert into tidemark.heartbeat (oldest_xid) values (pg_snapshot_xmin(pg_current_snapshot()))',
+    );
     const { cookie } = await pull(server, 'ann');
-    const names = ['snapshot', 'next', 'epoch', 'views', 'clientGroupID', 'tick', 'position', 'signature'] as const;
+    const names = [
+      'snapshot',
+      'next',
+      'databaseID',
+      'views',
+      'clientGroupID',
+      'heartbeat',
+      'walPosition',
+      'signature',
+    ] as const;
     for (const field of names) {
       const value = cookie[field] as string;
       await expectReset(json({ ...cookie, [field]: value.slice(0, -1) }));
@@ -94,18 +105,18 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     await expectReset(json(json(cookie).slice(0, -1)));
   });
 
-  it('our own, with something added that cannot be repeated', async () => {
+  it('a cookie of the server with an added field that is nested too deeply', async () => {
     const { cookie } = await pull(server, 'ann');
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     await expectReset(`${json(cookie).slice(0, -1)},"more":${deep}}`);
   });
 
-  it("another user's", async () => {
+  it("another user's cookie", async () => {
     const { cookie } = await pull(server, 'ben', { clientGroupID: 'of ben' });
     await expectReset(json(cookie));
   });
 
-  it("another user's, though all users see the same", async () => {
+  it("another user's cookie, even if all users see the same rows", async () => {
     const lists = defineView({ key: 'id', query: () => sql<{ id: string }>`select id, name from list` });
     const other = await startServer({ views: { lists } });
     try {
@@ -119,7 +130,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     }
   });
 
-  it("another database's, even with the same secret", async () => {
+  it("another database's cookie, even with the same secret", async () => {
     const other = await startServer();
     try {
       const { cookie } = await pull(other, 'ann');
@@ -132,7 +143,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
     }
   });
 
-  it('a snapshot of the future, or none, sealed with our secret', async () => {
+  it('a cookie with a future or malformed snapshot, signed with the secret of the server', async () => {
     const { cookie } = await pull(server, 'ann');
     const { signature: _, ...fields } = cookie as unknown as Cookie;
     const secrets: Secrets = [await secretOf(server)];
@@ -151,7 +162,7 @@ describe('a cookie that is no good is answered with a clear, all data and a high
 });
 
 describe('the order', () => {
-  it('rises whenever the cookie differs, over random changes, forks and resets', async () => {
+  it('increases whenever the cookie differs, across random changes, forks and resets', async () => {
     const random = seeded(20261120);
     const group = () => `group ${random(3)}`;
     let last = await pull(server, 'ann');
@@ -172,7 +183,7 @@ describe('the order', () => {
     await server.pool.query('delete from share');
   });
 
-  it('resets follow one another without any transaction between them', async () => {
+  it('increases with each reset, without any transaction between them', async () => {
     let order = -1;
     for (let i = 0; i < 20; i++) {
       const answer = await expectReset(json({ order }));

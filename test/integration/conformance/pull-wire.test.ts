@@ -19,8 +19,8 @@ const annsPatch = [
   { op: 'put', key: 'todo/a1', value: { id: 'a1', listID: 'a', title: 'Milk', done: false, sort: 1 } },
 ];
 
-/** A client group on record, after one mutation of its client. */
-async function knownGroup(clientGroupID: string, user = 'ann'): Promise<string> {
+/** Records a client group by one mutation of its client. Returns the client's ID. */
+async function recordGroup(clientGroupID: string, user = 'ann'): Promise<string> {
   const clientID = `client of ${clientGroupID}`;
   const list = { id: `list of ${clientGroupID}`, name: 'Made by a push' };
   const answer = await push(server, user, [mutation(1, 'list.create', list, clientID)], { clientGroupID });
@@ -29,19 +29,19 @@ async function knownGroup(clientGroupID: string, user = 'ann'): Promise<string> 
   return clientID;
 }
 
-describe('requests', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not a pull', async (method) => {
+describe('a request', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('with the method %s is answered with 405', async (method) => {
     const answer = await send(server, '/sync/pull', undefined, { method });
     expect(answer).toMatchObject({ status: 405, body: { code: 'method-not-allowed' } });
     expect(answer.headers.get('Allow')).toBe('POST');
   });
 
-  it.each([0, 2, 1.5])('a pullVersion of %s is not supported', async (pullVersion) => {
+  it.each([0, 2, 1.5])('with a pullVersion of %s is not supported', async (pullVersion) => {
     const answer = await send(server, '/sync/pull', pullBody({ pullVersion }));
     expect(answer).toMatchObject({ status: 200, body: { error: 'VersionNotSupported', versionType: 'pull' } });
   });
 
-  it.each([0, 2, 1.5])('a pushVersion of %s is not supported, and nothing is applied', async (pushVersion) => {
+  it.each([0, 2, 1.5])('with a pushVersion of %s is not supported, and applies nothing', async (pushVersion) => {
     const clientGroupID = `push version ${pushVersion}`;
     const answer = await push(server, 'ann', [mutation(1, 'list.create', { id: 'x', name: 'x' })], {
       pushVersion,
@@ -51,21 +51,21 @@ describe('requests', () => {
     expect((await server.pool.query("select from list where id = 'x'")).rowCount).toBe(0);
   });
 
-  it('a schemaVersion that the application does not serve is not supported', async () => {
+  it('with a schemaVersion that the application does not serve is not supported', async () => {
     const refused = { status: 200, body: { error: 'VersionNotSupported', versionType: 'schema' } };
     expect(await send(server, '/sync/pull', pullBody({ schemaVersion: '8' }))).toMatchObject(refused);
     expect(await push(server, 'ann', [], { schemaVersion: '8' })).toMatchObject(refused);
     expect((await pull(server, 'ann', { schemaVersion: '7' })).patch).toEqual(annsPatch);
   });
 
-  it.each([null, 'Nobody!', ''])('without a user that is known, 401: %s', async (user) => {
+  it.each([null, 'Nobody!', ''])('with the user %j, who is unknown, is answered with 401', async (user) => {
     const answer = await send(server, '/sync/pull', pullBody(), { user });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   });
 
-  it("another user's client group is refused, and the answer holds nothing of theirs", async () => {
-    await knownGroup('group of ann');
+  it("for another user's client group is refused, and the answer contains nothing of that user", async () => {
+    await recordGroup('group of ann');
     const { cookie: theirs } = await pull(server, 'ann', { clientGroupID: 'group of ann' });
     const { cookie: own } = await pull(server, 'ben', { clientGroupID: 'group of ben' });
     for (const cookie of [null, theirs, own, 'x']) {
@@ -76,40 +76,43 @@ describe('requests', () => {
     }
   });
 
-  it.each(['X-Sync-RequestID', 'X-Replicache-RequestID'])('%s is in every log line and the error', async (header) => {
-    const requestID = `client-${header}-0`;
-    const before = server.lines.length;
-    const options = { headers: { [header]: requestID } };
-    const good = await send(server, '/sync/pull', pullBody({ cookie: 'unknown' }), options);
-    const bad = await send(server, '/sync/pull', '{', options);
-    const lost = await send(server, '/sync/pull', pullBody({ clientID: 'gone', lastMutationID: 5 }), options);
-    expect(good.headers.get('X-Request-ID')).toBe(requestID);
-    expect(bad).toMatchObject({ status: 400, body: { requestID } });
-    expect(lost).toMatchObject({ status: 500, body: { requestID } });
-    const lines = server.lines.slice(before);
-    const messages = ['The client is reset', 'Request', 'Request', 'A request failed', 'Request'];
-    expect(lines.map((line) => line.message)).toEqual(messages);
-    expect(lines.filter((line) => line.fields.requestID !== requestID)).toEqual([]);
-  });
+  it.each(['X-Sync-RequestID', 'X-Replicache-RequestID'])(
+    'with %s has this ID in every log line and in its error',
+    async (header) => {
+      const requestID = `client-${header}-0`;
+      const before = server.lines.length;
+      const options = { headers: { [header]: requestID } };
+      const good = await send(server, '/sync/pull', pullBody({ cookie: 'unknown' }), options);
+      const bad = await send(server, '/sync/pull', '{', options);
+      const lost = await send(server, '/sync/pull', pullBody({ clientID: 'gone', lastMutationID: 5 }), options);
+      expect(good.headers.get('X-Request-ID')).toBe(requestID);
+      expect(bad).toMatchObject({ status: 400, body: { requestID } });
+      expect(lost).toMatchObject({ status: 500, body: { requestID } });
+      const lines = server.lines.slice(before);
+      const messages = ['The client is reset', 'Request', 'Request', 'A request failed', 'Request'];
+      expect(lines.map((line) => line.message)).toEqual(messages);
+      expect(lines.filter((line) => line.fields.requestID !== requestID)).toEqual([]);
+    },
+  );
 });
 
 describe('the first pull', () => {
-  it('a null cookie is answered with all data and no clear', async () => {
+  it('returns all data and no clear for a null cookie', async () => {
     const { patch, lastMutationIDChanges, cookie } = await pull(server, 'ann');
     expect(patch).toEqual(annsPatch);
     expect(lastMutationIDChanges).toEqual({});
     expect(Number.isSafeInteger(cookie.order)).toBe(true);
   });
 
-  it('of a user without data: an empty patch, and the cookie is as good', async () => {
+  it('of a user without data returns an empty patch and a valid cookie', async () => {
     const { patch, cookie } = await pull(server, 'cam');
     expect(patch).toEqual([]);
     expect(await pull(server, 'cam', { cookie })).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
   });
 });
 
-describe('the view is no function of the client', () => {
-  it('two groups pull with one cookie and get byte-equal patches', async () => {
+describe('a cookie of one client group', () => {
+  it('yields byte-equal patches for two client groups', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID: 'one' });
     await server.pool.query("update todo set done = not done where id = 'a1'");
     const [one, two] = await Promise.all(
@@ -121,7 +124,7 @@ describe('the view is no function of the client', () => {
     await server.pool.query("update todo set done = false where id = 'a1'");
   });
 
-  it('another group of the user goes on from a cookie: a delta, or the identical cookie', async () => {
+  it('yields a delta, or the identical cookie, for another client group of the user', async () => {
     const { cookie } = await pull(server, 'ann', { clientGroupID: 'old' });
     expect(await pull(server, 'ann', { clientGroupID: 'new', cookie })).toEqual({
       cookie,
@@ -135,8 +138,8 @@ describe('the view is no function of the client', () => {
   });
 });
 
-describe('nothing to say', () => {
-  it("the identical cookie while only others' rows change, until that would cost much", async () => {
+describe('a pull with nothing new', () => {
+  it("returns the identical cookie while only others' rows change, until that would be expensive", async () => {
     const { cookie } = await pull(server, 'ann');
     for (let i = 0; i < 5; i++) {
       await server.pool.query('update todo set sort = sort + 1 where id = $1', ['b1']);
@@ -151,7 +154,7 @@ describe('nothing to say', () => {
     await server.pool.query("delete from todo where list_id = 'b' and id like 'n%'");
   });
 
-  it('a change that is undone before the pull', async () => {
+  it('returns the identical cookie if a change was undone before it', async () => {
     const { cookie } = await pull(server, 'ann');
     await server.pool.query("update todo set done = true where id = 'a1'");
     await server.pool.query("update todo set done = false where id = 'a1'");
@@ -159,13 +162,13 @@ describe('nothing to say', () => {
   });
 });
 
-describe('mutation IDs', () => {
+describe('the mutation IDs in a pull', () => {
   const clientGroupID = 'mutating';
   const create = (id: number, clientID: string) =>
     mutation(id, 'list.create', { id: `${clientID}${id}`, name: 'New' }, clientID);
   const pullOn = (last: PullAnswer) => pull(server, 'ann', { clientGroupID, cookie: last.cookie });
 
-  it('only those that changed since the cookie, in the snapshot of the data', async () => {
+  it('are those that changed since the cookie, in the snapshot of the data', async () => {
     await push(server, 'ann', [create(1, 'p'), create(1, 'q')], { clientGroupID });
     const first = await pull(server, 'ann', { clientGroupID });
     expect(first.lastMutationIDChanges).toEqual({ p: 1, q: 1 });
@@ -176,7 +179,7 @@ describe('mutation IDs', () => {
     expect(second.patch).toMatchObject([{ op: 'put', key: 'list/q2' }]);
   });
 
-  it('a mutation without any effect on the view moves the cookie too', async () => {
+  it('change the cookie even if a mutation has no effect on the view', async () => {
     const before = await pull(server, 'ann', { clientGroupID });
     await push(server, 'ann', [mutation(3, 'no.such.mutator', null, 'q')], { clientGroupID });
     const after = await pullOn(before);
@@ -184,7 +187,7 @@ describe('mutation IDs', () => {
     expect(after.cookie.order).toBeGreaterThan(before.cookie.order as number);
   });
 
-  it('never a mutation ID without its effect, while pushes and pulls race', async () => {
+  it('never arrive without the effects of their mutations, while pushes and pulls race', async () => {
     let pushing = true;
     const pushes = (async () => {
       for (let id = 4; id <= 60; id++) await push(server, 'ann', [create(id, 'q')], { clientGroupID });
@@ -193,21 +196,21 @@ describe('mutation IDs', () => {
     let last = await pull(server, 'ann', { clientGroupID });
     while (pushing) {
       const next = await pullOn(last);
-      const told = next.lastMutationIDChanges.q;
+      const lastMutationID = next.lastMutationIDChanges.q;
       const created = next.patch.flatMap((op) => (op.op === 'put' ? [Number(op.key.slice('list/q'.length))] : []));
-      expect(Math.max(0, ...created)).toBe(told ?? 0);
+      expect(Math.max(0, ...created)).toBe(lastMutationID ?? 0);
       last = next;
     }
     await pushes;
   });
 
-  it('those of another group are not told', async () => {
+  it('do not include those of another client group', async () => {
     expect((await pull(server, 'ann', { clientGroupID: 'quiet' })).lastMutationIDChanges).toEqual({});
   });
 });
 
 describe('a request that names its client', () => {
-  it('unknown, nothing applied: as usual, and its mutation ID is 0', async () => {
+  it('returns the mutation ID 0 if the client is unknown and has no mutations', async () => {
     const first = await pull(server, 'cam', { clientID: 'fresh', lastMutationID: 0 });
     expect(first.lastMutationIDChanges).toEqual({ fresh: 0 });
     const again = await pull(server, 'cam', { clientID: 'fresh', lastMutationID: 0, cookie: first.cookie });
@@ -215,7 +218,7 @@ describe('a request that names its client', () => {
     expect(again.cookie.order).toBeGreaterThan(first.cookie.order as number);
   });
 
-  it('unknown, with mutations applied: its record is lost, 500', async () => {
+  it('is answered with 500 if the client has mutations, but its record is lost', async () => {
     const first = await pull(server, 'ann', { clientGroupID: 'lost' });
     for (const cookie of [null, first.cookie, 'unusable']) {
       const body = pullBody({ clientGroupID: 'lost', clientID: 'gone', lastMutationID: 5, cookie });
@@ -224,8 +227,8 @@ describe('a request that names its client', () => {
     }
   });
 
-  it('known: as usual', async () => {
-    const clientID = await knownGroup('named');
+  it('is answered as usual if the client is known', async () => {
+    const clientID = await recordGroup('named');
     const first = await pull(server, 'ann', { clientGroupID: 'named', clientID, lastMutationID: 1 });
     expect(first.lastMutationIDChanges).toEqual({ [clientID]: 1 });
     const { cookie } = first;
@@ -236,8 +239,8 @@ describe('a request that names its client', () => {
     });
   });
 
-  it('known in another group only: as unknown', async () => {
-    const clientID = await knownGroup('its own');
+  it('treats a client that is known only in another client group as unknown', async () => {
+    const clientID = await recordGroup('its own');
     const fresh = await pull(server, 'ann', { clientGroupID: 'not its own', clientID, lastMutationID: 0 });
     expect(fresh.lastMutationIDChanges).toEqual({ [clientID]: 0 });
     for (const cookie of [null, fresh.cookie]) {
@@ -249,7 +252,7 @@ describe('a request that names its client', () => {
     }
   });
 
-  it('half of the pair is malformed', async () => {
+  it('is malformed with only one of clientID and lastMutationID', async () => {
     for (const half of [{ clientID: 'c' }, { lastMutationID: 3 }]) {
       expect(await send(server, '/sync/pull', pullBody(half))).toMatchObject({ status: 400 });
     }

@@ -1,4 +1,4 @@
-/** A generator of integers from 0 up, below its argument, that come out the same in each run. */
+/** Returns a generator of integers from 0 to below its argument. The sequence is the same in every run. */
 export function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,4 @@
-/** Clients that ask are told which mutations of their user and profile were refused; nobody else notices anything. */
+/** Clients that request refusals receive those of their user and profile. Nothing changes for other clients. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
 import { createSync, defineView } from '../../../src/index.js';
@@ -28,37 +28,37 @@ const other = { clientGroupID: 'other group', clientID: 'other client' };
 const reasons = () =>
   server.lines.filter(({ message }) => message === 'The client is reset').map(({ fields }) => fields.reason);
 
-describe('clients that ask', () => {
-  it('are told with the confirmation, once, and by a delta', async () => {
+describe('clients that request refusals', () => {
+  it('receive each refusal once, in a delta, together with its confirmation', async () => {
     const first = await pullRefused(server, 'ann');
     await refuse(server, 'ann', [1, 2]);
-    const told = await pullRefused(server, 'ann', { cookie: first.cookie });
-    expect(told.lastMutationIDChanges).toEqual({ client: 2 });
-    expect(told.patch.map(({ op }) => op)).toEqual(['put', 'put']);
-    expect(keysIn(told.patch, 'put').toSorted()).toEqual(['client/1', 'client/2']);
-    const again = await pullRefused(server, 'ann', { cookie: told.cookie });
-    expect(again).toEqual({ cookie: told.cookie, lastMutationIDChanges: {}, patch: [] });
+    const delta = await pullRefused(server, 'ann', { cookie: first.cookie });
+    expect(delta.lastMutationIDChanges).toEqual({ client: 2 });
+    expect(delta.patch.map(({ op }) => op)).toEqual(['put', 'put']);
+    expect(keysIn(delta.patch, 'put').toSorted()).toEqual(['client/1', 'client/2']);
+    const again = await pullRefused(server, 'ann', { cookie: delta.cookie });
+    expect(again).toEqual({ cookie: delta.cookie, lastMutationIDChanges: {}, patch: [] });
     expect(reasons()).toEqual([]);
   });
 
-  it('are told of those of other groups of the profile, but of no other profile and no other user', async () => {
-    const ask = (user: string, fields: object) => pullRefused(server, user, { ...fields });
-    const asked: [user: string, fields: object][] = [
+  it('receive those of other groups of the profile, but not those of other profiles or users', async () => {
+    const pullAs = (user: string, fields: object) => pullRefused(server, user, { ...fields });
+    const callers: [user: string, fields: object][] = [
       ['ann', { clientGroupID: 'g1' }],
       ['ann', { clientGroupID: 'g2', profileID: 'second' }],
       ['ben', { clientGroupID: 'g3' }],
     ];
-    const before = await Promise.all(asked.map(([user, fields]) => ask(user, fields)));
+    const before = await Promise.all(callers.map(([user, fields]) => pullAs(user, fields)));
     await refuse(server, 'ann', [1], other);
     const after = await Promise.all(
-      asked.map(([user, fields], i) => ask(user, { ...fields, cookie: before[i]!.cookie })),
+      callers.map(([user, fields], i) => pullAs(user, { ...fields, cookie: before[i]!.cookie })),
     );
     expect(after.map(({ patch }) => keysIn(patch, 'put'))).toEqual([['other client/1'], [], []]);
-    const fresh = await Promise.all(asked.map(([user, fields]) => refusedOf(server, user, { ...fields })));
+    const fresh = await Promise.all(callers.map(([user, fields]) => refusedOf(server, user, { ...fields })));
     expect(fresh.map(({ length }) => length)).toEqual([1, 0, 0]);
   });
 
-  it('have them taken back after a day, and no one else notices', async () => {
+  it('receive their deletion after a day, which other clients do not notice', async () => {
     await refuse(server, 'ann', [1, 2]);
     const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
     await server.pool.query(`
@@ -75,7 +75,7 @@ describe('clients that ask', () => {
     expect(reasons()).toEqual([]);
   });
 
-  it('and those that do not go on with each other’s cookies: they are sent the refusals, or told to delete them', async () => {
+  it('can share cookies with clients that do not: a pull adds the refusals, or deletes them', async () => {
     await refuse(server, 'ann', [1]);
     const [asking, silent] = [await pullRefused(server, 'ann'), await pull(server, 'ann')];
     const now = await pullRefused(server, 'ann', { cookie: silent.cookie });
@@ -87,7 +87,7 @@ describe('clients that ask', () => {
     expect(reasons()).toEqual([]);
   });
 
-  it('are told that their request is malformed if they do not say true or false', async () => {
+  it('get 400 if `refused` is neither true nor false', async () => {
     for (const refused of ['true', 1, null, {}]) {
       const { status, body } = await send(server, '/sync/pull', pullBody({ refused }));
       expect([status, body.detail]).toEqual([400, 'refused must be true or false']);
@@ -95,8 +95,8 @@ describe('clients that ask', () => {
   });
 });
 
-describe('clients that do not ask', () => {
-  it('get byte for byte what they got', async () => {
+describe('clients that do not request refusals', () => {
+  it('get the same bytes as without refusals', async () => {
     const empty = await pull(server, 'ann', { clientGroupID: 'g' });
     const before = await send(server, '/sync/pull', pullBody({ clientGroupID: 'g', cookie: empty.cookie }));
     await refuse(server, 'ann', [1], other);
@@ -109,7 +109,7 @@ describe('clients that do not ask', () => {
     expect(own.cookie.views).toBe(empty.cookie.views);
   });
 
-  it('are served while refusals are not captured; those that ask are not, and are not lied to', async () => {
+  it('are served while refusals are not captured, and clients that request them get 503', async () => {
     const { cookie } = await pullRefused(server, 'ann');
     await server.pool.query('alter table tidemark.refusal disable trigger tidemark_insert');
     await refuse(server, 'ann', [1]);
@@ -122,7 +122,7 @@ describe('clients that do not ask', () => {
   });
 });
 
-describe('an application whose views have keys of their own choice', () => {
+describe('an application with prefixes of its own', () => {
   const options = async (prefix: string, name = 'item') => ({
     database: await databaseURL(),
     views: { [name]: { ...views.item, prefix } },
@@ -134,31 +134,34 @@ describe('an application whose views have keys of their own choice', () => {
     ['tidemark/', 'item'],
     ['tidemark/refused/', 'item'],
     ['item/', 'tidemark/refused'],
-  ])('is not started if they begin as Tidemark’s own: prefix %s, view %s', async (prefix, name) => {
+  ])('is not started if keys or names begin with "tidemark/": prefix %s, view %s', async (prefix, name) => {
     await expect(createSync(await options(prefix, name))).rejects.toThrow(
       `The view "${name}" cannot be served: names and keys that begin with "tidemark/" are reserved.`,
     );
   });
 
-  it.each(['', 't', 'tidemark'])('serves refusals only if no key could be one of them: prefix "%s"', async (prefix) => {
-    const { log, lines } = memoryLog();
-    const sync = await createSync({ ...(await options(prefix)), log });
-    try {
-      const status = async (fields: object) => {
-        const headers = { 'Content-Type': 'application/json' };
-        const body = JSON.stringify(pullBody({ ...fields }));
-        const request = new Request('http://localhost/sync/pull', { method: 'POST', headers, body });
-        return (await sync.fetch(request)).status;
-      };
-      expect(await status({})).toBe(200);
-      expect(await status({ refused: true })).toBe(503);
-      expect(JSON.stringify(lines)).toContain('could share keys');
-    } finally {
-      await sync.close();
-    }
-  });
+  it.each(['', 't', 'tidemark'])(
+    'serves no refusals if its keys could be among theirs: prefix "%s"',
+    async (prefix) => {
+      const { log, lines } = memoryLog();
+      const sync = await createSync({ ...(await options(prefix)), log });
+      try {
+        const status = async (fields: object) => {
+          const headers = { 'Content-Type': 'application/json' };
+          const body = JSON.stringify(pullBody({ ...fields }));
+          const request = new Request('http://localhost/sync/pull', { method: 'POST', headers, body });
+          return (await sync.fetch(request)).status;
+        };
+        expect(await status({})).toBe(200);
+        expect(await status({ refused: true })).toBe(503);
+        expect(JSON.stringify(lines)).toContain('could share keys');
+      } finally {
+        await sync.close();
+      }
+    },
+  );
 
-  it('keeps a view whose name only resembles it', async () => {
+  it('may have a view whose name only resembles the reserved prefix', async () => {
     const view = defineView({ query: () => ({ text: 'select id from item', values: [] }), key: 'id' });
     const sync = await createSync({ ...(await options('x')), views: { tidemarks: view } });
     await sync.close();

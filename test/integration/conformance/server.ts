@@ -21,15 +21,15 @@ export interface ServerOptions
 }
 
 export interface TestServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** A pool to look at the database with, and to write to it. */
+  /** A pool to inspect the database and to write to it. */
   readonly pool: pg.Pool;
-  /** What has been logged so far. */
+  /** The lines logged so far. */
   readonly lines: LogLine[];
-  /** Stops the server, leaving the database as it is. */
+  /** Stops the server but keeps the database. */
   stop(): Promise<void>;
-  /** Starts it again, at the same address. */
+  /** Starts it again at the same address. */
   start(options?: ServerOptions): Promise<void>;
   /** Stops the server and drops the database. */
   close(): Promise<void>;

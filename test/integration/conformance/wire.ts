@@ -1,8 +1,8 @@
-/** Requests as the sync client makes them, without it. */
+/** Requests as the sync client makes them, without the client. */
 
-/** Where requests go. */
+/** The server that requests go to. */
 export interface Address {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
 }
 
@@ -22,7 +22,7 @@ export interface Answer<Body = JSONObject> {
   readonly body: Body;
 }
 
-/** Sends any body anywhere. Text is sent as it is, everything else as JSON. */
+/** Sends any body to any path. Text is sent as it is, everything else as JSON. */
 export async function send(
   server: Address,
   path: string,
@@ -45,7 +45,7 @@ export function pullBody(fields: JSONObject = {}): JSONObject {
   return { pullVersion: 1, clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie: null, ...fields };
 }
 
-/** A pull that must succeed. */
+/** Pulls, and fails unless the pull succeeds. */
 export async function pull(server: Address, user: string, fields: JSONObject = {}): Promise<PullAnswer> {
   const answer = await send(server, '/sync/pull', pullBody(fields), { user });
   if (answer.status !== 200 || !('patch' in answer.body)) throw new Error(`${answer.status}: ${answer.text}`);
@@ -66,7 +66,7 @@ export function push(server: Address, user: string, mutations: JSONObject[], fie
 
 type Ordered = null | string | number | { readonly order: string | number };
 
-/** The client's own comparison of cookies: null lowest, two numbers by value, anything else by UTF-16 unit. */
+/** The client's own comparison of cookies: null is lowest, numbers compare by value, anything else by UTF-16 unit. */
 export function compareCookies(a: Ordered, b: Ordered): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -77,7 +77,7 @@ export function compareCookies(a: Ordered, b: Ordered): number {
   return s === t ? 0 : s < t ? -1 : 1;
 }
 
-/** A client's map, after a patch. */
+/** Returns a client's map after a patch. */
 export function applied(before: ReadonlyMap<string, unknown>, patch: readonly Op[]): Map<string, unknown> {
   const map = new Map(before);
   for (const op of patch) {

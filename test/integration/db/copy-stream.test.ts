@@ -1,4 +1,4 @@
-/** What a COPY yields, however its messages are cut on their way. */
+/** COPY output, however its messages are split on the network. */
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
-/** A socket that hands out at most so many bytes at once. */
+/** A socket that returns at most this many bytes at a time. */
 class CuttingSocket extends Socket {
   readonly #size: number;
 
@@ -15,7 +15,7 @@ class CuttingSocket extends Socket {
     this.#size = size;
   }
 
-  /** @param size Node's streams ask for 0 bytes to have more fetched */
+  /** @param size 0 if Node's streams only request that more bytes be fetched */
   override read(size?: number): unknown {
     if (size === 0 || this.readableLength === 0) return super.read(size);
     return super.read(Math.min(this.#size, this.readableLength));
@@ -30,13 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-describe.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000_000])('with messages in pieces of %i bytes', (size) => {
+describe.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000_000])('a COPY with messages in pieces of %i bytes', (size) => {
   let pool: pg.Pool;
   let db: Database;
   beforeAll(() => {
     const { url } = database;
     pool = new pg.Pool({ connectionString: url, max: 1, stream: () => new CuttingSocket(size) });
-    // Its end does not wait for the connections, which the end of the database may then still break.
+    // `end` does not wait for the connections to close, so dropping the database may still break them.
     pool.on('error', () => {});
     db = openPool(pool);
   });
@@ -52,7 +52,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000_000])('with messages in pieces of 
   }
   const backend = async () => (await pool.query('select pg_backend_pid() as id')).rows[0].id;
 
-  it('rows of any length come whole, and the connection is used on', async () => {
+  it('returns rows of any length whole, and its connection is used again', async () => {
     const before = await backend();
     const length = size < 64 ? 300 : 300_000;
     expect(await copied(`select repeat('ü', n * ${length}) from generate_series(0, 3) n`)).toBe(
@@ -63,11 +63,11 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 64, 1_000_000])('with messages in pieces of 
     expect(await backend()).toBe(before);
   });
 
-  it('messages of another kind between the rows are not data', async () => {
+  it('ignores messages of other kinds between the rows', async () => {
     expect(await copied('select noisy(n) from generate_series(5, 7) n')).toBe('6\n3\n2\n');
   });
 
-  it('an error after some rows is thrown, and the pool goes on', async () => {
+  it('throws an error that comes after some rows, and the pool stays usable', async () => {
     await expect(copied('select noisy(n) from generate_series(1, 9) n')).rejects.toMatchObject({ code: '22012' });
     await expect(copied('select nothing')).rejects.toMatchObject({ code: '42703' });
     expect(await copied('select 1')).toBe('1\n');

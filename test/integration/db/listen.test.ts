@@ -40,7 +40,7 @@ const notify = () => database.pool.query('notify news');
 const kill = () =>
   database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'`);
 
-it('a notice is told, and that the connection was made anew after it was lost', async () => {
+it('the callback is called for each notice, and after each connection and reconnection', async () => {
   listen('news');
   await noticed(1);
   await notify();
@@ -53,18 +53,18 @@ it('a notice is told, and that the connection was made anew after it was lost', 
   }
 });
 
-it('a connection that cannot listen is given back', async () => {
+it('a connection that cannot listen is released', async () => {
   const connected = vi.fn();
   pool.on('connect', connected);
   listen('no channel');
   await vi.waitFor(() => expect(connected).toHaveBeenCalled());
   await vi.waitFor(() => expect(pool.totalCount).toBe(0));
-  // And another is tried.
+  // Then the listener tries another connection.
   await vi.waitFor(() => expect(connected).toHaveBeenCalledTimes(2), { timeout: 5_000 });
   expect(onNotice).not.toHaveBeenCalled();
 });
 
-it('nothing is told or held after the end, whenever that comes', async () => {
+it('after a stop at any time, the callback is not called and no connection is held', async () => {
   const stop = listen('news');
   await noticed(1);
   stop();

@@ -37,31 +37,31 @@ const cases: [value: unknown, text: string, type: string][] = [
 ];
 
 describe('literal', () => {
-  it.each(cases)('case %#', async (value, text, type) => {
+  it.each(cases)('equals the value as a parameter (case %#)', async (value, text, type) => {
     expect(literal(value)).toBe(text);
     const sql = `select ${literal(value)}::${type} is not distinct from $1::${type} as same`;
     expect((await database.pool.query(sql, [value])).rows).toEqual([{ same: true }]);
   });
 
-  it.each(cases)('case %#, named', async (value, _, type) => {
+  it.each(cases)('equals the value as a parameter if it has a name (case %#)', async (value, _, type) => {
     const sql = `select ${namedLiteral('p_1', value, type)} is not distinct from $1::${type} as same`;
     expect((await database.pool.query(sql, [value])).rows).toEqual([{ same: true }]);
   });
 
-  it('a name is no part of what it names', async () => {
+  it('does not contain its name in the value', async () => {
     for (const value of ['p_1=', 'p_1', 'a\np_1=b', '\n']) {
       const { rows } = await database.pool.query(`select ${namedLiteral('p_1', value, 'text')} as value`);
       expect(rows).toEqual([{ value }]);
     }
   });
 
-  it('a date is the instant that it is', async () => {
+  it('keeps the instant of a date', async () => {
     const date = new Date('2024-02-29T12:34:56.789Z');
     const { rows } = await database.pool.query(`select ${literal(date)}::timestamptz as date`);
     expect(rows[0].date).toEqual(date);
   });
 
-  it('U+0000 would cut the statement short', () => {
+  it('refuses U+0000, which would cut the statement short', () => {
     expect(() => literal('a\0b')).toThrow(RangeError);
     expect(() => literal(['a\0b'])).toThrow(RangeError);
     expect(() => namedLiteral('p_1', 'a\0b', 'text')).toThrow(RangeError);

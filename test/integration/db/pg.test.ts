@@ -42,7 +42,7 @@ it('a query is described without being run', async () => {
     { name: 'id', typeOID: 2950 },
     { name: 'name', typeOID: 25 },
   ]);
-  // Nothing of it is left on the connection.
+  // Nothing of it stays on the connection.
   for (let i = 0; i < 8; i++) await db.describe(text);
   await expect(db.describe('select $1')).resolves.toMatchObject({ parameterTypes: ['pg_catalog.text'] });
   await expect(db.describe("select $1 = 'a'::char(3)")).resolves.toMatchObject({
@@ -59,12 +59,12 @@ it('a connection holds a bounded number of prepared statements', async () => {
   const seen: { count: number; pid: number }[] = [];
   for (let i = 0; i < 450; i++) {
     const query =
-      i % 2 === 0 ? single.query : <Row>(statement: Statement) => single.atOneMoment((ask) => ask<Row>(statement));
+      i % 2 === 0 ? single.query : <Row>(statement: Statement) => single.inSnapshot((ask) => ask<Row>(statement));
     seen.push(...(await query<{ count: number; pid: number }>({ name: `statement ${i}`, text })));
   }
   expect(Math.max(...seen.map(({ count }) => count))).toBeLessThanOrEqual(201);
   expect(new Set(seen.map(({ pid }) => pid)).size).toBe(3);
-  // Those that are run again and again are prepared once.
+  // A statement that runs again and again is prepared once.
   for (let i = 0; i < 450; i++) await single.query({ name: 'statement 449', text });
   const [last] = await single.query<{ pid: number }>({ name: 'statement 449', text });
   expect(last!.pid).toBe(seen.at(-1)!.pid);
@@ -72,7 +72,7 @@ it('a connection holds a bounded number of prepared statements', async () => {
 });
 
 describe('query', () => {
-  it('a plan that no longer fits is made anew', async () => {
+  it('replaces a plan that no longer fits', async () => {
     await database.pool.query('create table changing (a int); insert into changing values (1)');
     const statement = { name: 'all_of_it', text: 'select * from changing' };
     await Promise.all(Array.from({ length: 4 }, () => db.query(statement)));
@@ -80,7 +80,7 @@ describe('query', () => {
     for (let i = 0; i < 8; i++) expect(await db.query(statement)).toEqual([{ a: 1, b: null }]);
   });
 
-  it('is given up when it takes too long, and its connection too', async () => {
+  it('fails when it takes too long, and its statement is cancelled', async () => {
     const slow = { text: 'select pg_sleep(20)', timeoutMs: 100 };
     const started = performance.now();
     await expect(db.query(slow)).rejects.toThrow('timeout');
@@ -89,7 +89,7 @@ describe('query', () => {
     await vi.waitFor(async () => expect(await running('select pg_sleep(20)')).toBe(0), { timeout: 5_000 });
   });
 
-  it('is cancelled when nobody waits for it any more, and its connection is closed', async () => {
+  it('is cancelled when its signal aborts, and later queries succeed', async () => {
     const client = new AbortController();
     const abandoned = db.query({ text: 'select pg_sleep(21)', signal: client.signal });
     await vi.waitFor(async () => expect(await running('select pg_sleep(21)')).toBe(1));
@@ -99,12 +99,12 @@ describe('query', () => {
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  it('a killed connection is replaced', async () => {
+  it('replaces a killed connection', async () => {
     await expect(db.query({ text: 'select pg_terminate_backend(pg_backend_pid())' })).rejects.toThrow();
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  it('a connection killed while it is idle is reported and replaced', async () => {
+  it('reports and replaces a connection that is killed while it is idle', async () => {
     const onIdleError = vi.fn();
     const other = openPool(database.url, { onIdleError });
     const [backend] = await other.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
@@ -114,7 +114,7 @@ describe('query', () => {
     await other.close();
   });
 
-  it('what breaks while a pool ends is not reported', async () => {
+  it('does not report errors while a pool ends', async () => {
     const onIdleError = vi.fn();
     const pool = createPool(database.url, 1);
     openPool(pool, { onIdleError });
@@ -126,7 +126,7 @@ describe('query', () => {
     await ended;
   });
 
-  it('a pool of the application is used and left open', async () => {
+  it('uses a pool of the application, and leaves it open', async () => {
     const pool = createPool(database.url, 1);
     const other = openPool(pool);
     expect(await other.query({ text: 'select $1::int as n', values: [3] })).toEqual([{ n: 3 }]);
@@ -135,8 +135,8 @@ describe('query', () => {
     await pool.end();
   });
 
-  it('an exhausted pool is an error after the timeout, not a hang', async () => {
-    // It is also the time that a connection may take to be made.
+  it('fails after the timeout if the pool is exhausted', async () => {
+    // The limit also applies to opening a connection.
     const small = openPool(database.url, { max: 1, connectionTimeoutMs: 2_000 });
     await small.transact(() => expect(small.query({ text: 'select 1' })).rejects.toThrow('timeout exceeded'));
     await small.close();
@@ -144,7 +144,7 @@ describe('query', () => {
 });
 
 describe('transact', () => {
-  it('sees one snapshot, and keeps what it wrote', async () => {
+  it('reads one snapshot, and commits what it writes', async () => {
     await database.pool.query('create table kept (n int)');
     await db.transact(async (client) => {
       await client.query('select count(*) from kept');
@@ -155,7 +155,7 @@ describe('transact', () => {
     expect((await database.pool.query('select n from kept order by n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  it('a failure for good is passed on at once, and the connection goes on', async () => {
+  it('passes on a permanent failure without a retry, and leaves no statement running', async () => {
     const work = vi.fn(async () => {
       throw new Error('no');
     });
@@ -164,7 +164,7 @@ describe('transact', () => {
     await vi.waitFor(async () => expect(await running('%kept%')).toBe(0));
   });
 
-  it('a failure that its work has hidden is tried again, with what is sent with the COMMIT', async () => {
+  it('repeats work that hid a failure, together with the statement sent with COMMIT', async () => {
     await database.pool.query('create table hidden (n int)');
     let runs = 0;
     await db.transact(async (client, { last }) => {
@@ -174,11 +174,11 @@ describe('transact', () => {
     expect((await database.pool.query('select n from hidden')).rows).toEqual([{ n: 2 }]);
   });
 
-  it.each(['commit', 'rollback'])('work that ends its transaction with %s has failed', async (text) => {
+  it.each(['commit', 'rollback'])('fails if its work ends the transaction with %s', async (text) => {
     await expect(db.transact((client) => client.query(text))).rejects.toThrow('ended its transaction');
   });
 
-  it('leaves no transaction open, whatever happens in it', async () => {
+  it('leaves no transaction open, whatever its work does', async () => {
     const works = ['select 1', 'select 1 / 0', 'rollback', 'select pg_terminate_backend(pg_backend_pid())'];
     const expectNoneOpen = async () => {
       const { rows } = await database.pool.query(
@@ -195,10 +195,10 @@ describe('transact', () => {
   });
 });
 
-describe('at one moment', () => {
-  it('all statements see the same, whatever is committed between them', async () => {
+describe('inSnapshot', () => {
+  it('shows the same data to all statements, whatever is committed between them', async () => {
     await database.pool.query('create table passing (n int)');
-    const counts = await db.atOneMoment(async (query) => {
+    const counts = await db.inSnapshot(async (query) => {
       const count = () =>
         query<{ n: number }>({ text: 'select count(*)::int as n from passing where n > $1', values: [0] });
       const before = await count();
@@ -209,30 +209,30 @@ describe('at one moment', () => {
     expect(await db.query({ text: 'select n from passing' })).toEqual([{ n: 1 }]);
   });
 
-  it('a statement that fails, or takes too long, harms none that come after it', async () => {
-    await db.atOneMoment(async (query) => {
-      const moment = () => query({ text: 'select pg_current_snapshot()::text as snapshot' });
-      const before = await moment();
+  it('runs later statements unaffected by one that fails or takes too long', async () => {
+    await db.inSnapshot(async (query) => {
+      const snapshot = () => query({ text: 'select pg_current_snapshot()::text as snapshot' });
+      const before = await snapshot();
       await database.pool.query('select pg_current_xact_id()');
       await expect(query({ text: 'select 1 / 0' })).rejects.toMatchObject({ code: '22012' });
       await expect(query({ text: 'select pg_sleep(20)', timeoutMs: 50 })).rejects.toMatchObject({ code: '57014' });
       expect(await query({ text: 'select pg_sleep(0.1)::text as slept' })).toEqual([{ slept: '' }]);
-      expect(await moment()).toEqual(before);
+      expect(await snapshot()).toEqual(before);
     });
     expect(await running('select pg_sleep(20)')).toBe(0);
   });
 
-  it('nothing is written', async () => {
-    const write = db.atOneMoment((query) => query({ text: 'create table unwritten (n int)' }));
+  it('refuses to write', async () => {
+    const write = db.inSnapshot((query) => query({ text: 'create table unwritten (n int)' }));
     await expect(write).rejects.toMatchObject({ code: '25006' });
   });
 
-  it('no transaction stays open, and no limit stays, whatever happens', async () => {
+  it('leaves no transaction open and no limit set, whatever happens', async () => {
     for (const text of ['select 1', 'select 1 / 0', 'select pg_terminate_backend(pg_backend_pid())']) {
-      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 })).catch(() => {});
-      await db.atOneMoment((query) => query({ text, timeoutMs: 1_000 }).catch(() => [])).catch(() => {});
+      await db.inSnapshot((query) => query({ text, timeoutMs: 1_000 })).catch(() => {});
+      await db.inSnapshot((query) => query({ text, timeoutMs: 1_000 }).catch(() => [])).catch(() => {});
     }
-    const failing = db.atOneMoment(async () => {
+    const failing = db.inSnapshot(async () => {
       throw new Error('mine');
     });
     await expect(failing).rejects.toThrow('mine');
@@ -258,7 +258,7 @@ describe('copy', () => {
     expect(text.endsWith('\n200000\n')).toBe(true);
   });
 
-  it('the first byte does not wait for the rest', async () => {
+  it('yields the first bytes without waiting for the rest', async () => {
     const started = performance.now();
     const slow = "copy (select repeat('x', 20000), pg_sleep(0.1) from generate_series(1, 30)) to stdout";
     for await (const chunk of db.copy(slow)) {
@@ -268,7 +268,7 @@ describe('copy', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it('a slow reader holds Postgres back, and gets large chunks', async () => {
+  it('holds Postgres back for a slow reader, and yields large chunks', async () => {
     const sizes: number[] = [];
     for await (const chunk of db.copy("copy (select repeat('x', 100) from generate_series(1, 50000)) to stdout")) {
       sizes.push(chunk.byteLength);
@@ -279,9 +279,9 @@ describe('copy', () => {
     expect(sizes.length).toBeLessThan(1_000);
   });
 
-  it('other work in the process gets its turn, however fast rows come', async () => {
+  it('lets other work in the process run, however fast rows arrive', async () => {
     let inThisTurn = 0;
-    let most = 0;
+    let maxPerTurn = 0;
     let turning = setImmediate(function turn() {
       inThisTurn = 0;
       turning = setImmediate(turn);
@@ -289,21 +289,21 @@ describe('copy', () => {
     const text = "copy (select repeat('x', 10000) from generate_series(1, 5000)) to stdout";
     for await (const { length } of db.copy(text)) {
       inThisTurn += length;
-      most = Math.max(most, inThisTurn);
+      maxPerTurn = Math.max(maxPerTurn, inThisTurn);
     }
     clearImmediate(turning);
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(500_000);
+    expect(maxPerTurn).toBeGreaterThan(0);
+    expect(maxPerTurn).toBeLessThan(500_000);
   });
 
-  it('an error before or amid the rows is thrown', async () => {
+  it('throws an error that comes before or among the rows', async () => {
     await expect(collect(db.copy('copy (select * from nowhere) to stdout'))).rejects.toMatchObject({ code: '42P01' });
     const amid = 'copy (select 1 / (100000 - n) from generate_series(1, 200000) n) to stdout';
     await expect(collect(db.copy(amid))).rejects.toMatchObject({ code: '22012' });
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  it('a killed backend is an error, not a short result', async () => {
+  it('throws if the backend is killed, instead of ending early', async () => {
     const chunks = db.copy("copy (select repeat('x', 1000) as killed from generate_series(1, 1000000)) to stdout");
     const kill =
       "select pg_terminate_backend(pid) from pg_stat_activity where query like 'select set_config%copy%as killed%'";
@@ -318,7 +318,7 @@ describe('copy', () => {
     ).rejects.toThrow();
   });
 
-  it('leaving early frees the connection and ends the statement on the server, again and again', async () => {
+  it('frees its connection and ends its statement each time that a reader stops early', async () => {
     for (let i = 0; i < 12; i++) {
       const text = "copy (select repeat('x', 9000) as early, pg_sleep(0.01) from generate_series(1, 100000)) to stdout";
       for await (const _ of db.copy(text)) break;
@@ -330,7 +330,7 @@ describe('copy', () => {
   it.each([
     ['before', 'copy (select pg_sleep(60) as given_up) to stdout'],
     ['after', "copy (select repeat('x', 200000) as given_up union all select pg_sleep(60)::text) to stdout"],
-  ])('is cancelled %s its first bytes when nobody waits for it any more', async (_, text) => {
+  ])('is cancelled %s its first bytes when its signal aborts', async (_, text) => {
     const client = new AbortController();
     const reading = collect(db.copy(text, client.signal));
     reading.catch(() => {});
@@ -341,7 +341,7 @@ describe('copy', () => {
     await expect(collect(db.copy(text, client.signal))).rejects.toThrow('Nobody waits');
   });
 
-  it('is given up when its first bytes take too long, but not what follows them', async () => {
+  it('fails if its first bytes take too long, but not if later ones do', async () => {
     const limits = { transactionMs: 60_000, lockMs: 60_000, statementMs: 200 };
     const impatient = openPool(database.url, { max: 2, limits });
     await expect(collect(impatient.copy('copy (select pg_sleep(60) as late) to stdout'))).rejects.toThrow('200 ms');
@@ -352,7 +352,7 @@ describe('copy', () => {
     await impatient.close();
   });
 
-  it('leaving early ends a statement too that sends nothing more and would not notice', async () => {
+  it('ends a statement that sends nothing more when a reader stops early', async () => {
     const text = "copy (select repeat('x', 20000) as quiet union all select pg_sleep(60)::text) to stdout";
     for await (const _ of db.copy(text)) break;
     await vi.waitFor(async () => expect(await running('select set_config%copy%as quiet%')).toBe(0), {
@@ -361,7 +361,7 @@ describe('copy', () => {
   });
 });
 
-describe('what is no pool of `pg`', () => {
+describe('a value that is not a pool of `pg`', () => {
   const withoutPool = async () => {
     const sql = postgres(database.url);
     const client = new pg.Client(database.url);
@@ -375,12 +375,12 @@ describe('what is no pool of `pg`', () => {
   };
 
   it.each<[name: string, start: (database: never) => Promise<unknown>]>([
-    ['createSync', (given) => createSync({ database: given, views: {}, authenticate: () => null, log: silent })],
-    ['migrate', (given) => migrate({ database: given, views: {}, log: silent })],
-    ['uninstall', (given) => uninstall({ database: given })],
+    ['createSync', (value) => createSync({ database: value, views: {}, authenticate: () => null, log: silent })],
+    ['migrate', (value) => migrate({ database: value, views: {}, log: silent })],
+    ['uninstall', (value) => uninstall({ database: value })],
   ])('is refused by %s, which says what to pass', async (_, start) => {
-    for (const [given, what] of await withoutPool()) {
-      const failure = await start(given as never).catch((error: unknown) => error);
+    for (const [value, what] of await withoutPool()) {
+      const failure = await start(value as never).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(SetupError);
       expect((failure as Error).message).toBe(
         `The option \`database\` ${what}. Pass a connection string, or \`new pg.Pool({ connectionString })\` of the ` +
@@ -389,7 +389,7 @@ describe('what is no pool of `pg`', () => {
     }
   });
 
-  it('is not a pool of another copy of `pg`', () => {
+  it('does not include a pool of another copy of `pg`', () => {
     const { options, on, off, connect, query, end } = database.pool;
     expect(() => openPool({ options, on, off, connect, query, end } as pg.Pool)).not.toThrow();
   });

@@ -29,7 +29,7 @@ const openTransactions = async () => {
 const increment = 'update counter set n = n + 1';
 
 it.each([
-  ['does nothing', () => new Promise<never>(() => {})],
+  ['hangs', () => new Promise<never>(() => {})],
   [
     'sleeps in the database',
     (client: { query(text: string): Promise<unknown> }) => client.query('select pg_sleep(60)'),
@@ -41,7 +41,7 @@ it.each([
       await sleep(60_000, undefined, { ref: false });
     },
   ],
-])('work that %s is given up, with all that it has written and locked', async (_, work) => {
+])('work that %s is rolled back after the limit, and its locks are released', async (_, work) => {
   const before = await database.pool.query('select n from counter');
   const results = await Promise.allSettled([db.transact(work), db.transact(work)]);
   for (const result of results) {
@@ -53,7 +53,7 @@ it.each([
   await expect(db.transact((client) => client.query('select 1 as one'))).resolves.toMatchObject({ rowCount: 1 });
 });
 
-it('work that goes on after it was given up can do no more', async () => {
+it('work that continues after its transaction was given up can write nothing', async () => {
   let late: Promise<unknown> | undefined;
   const work = db.transact(async (client) => {
     late = sleep(limits.transactionMs + 200).then(() => client.query(increment));
@@ -64,7 +64,7 @@ it('work that goes on after it was given up can do no more', async () => {
   await expect(late).rejects.toThrow();
 });
 
-it('nobody waits long for a lock, and the failure is transient', async () => {
+it('a transaction waits for a lock only briefly, and its failure is transient', async () => {
   const holder = await database.pool.connect();
   await holder.query(`begin; ${increment}`);
   const failure = await db.transact((client) => client.query(increment)).catch((error: unknown) => error);
@@ -74,7 +74,7 @@ it('nobody waits long for a lock, and the failure is transient', async () => {
   expect(isTransient(failure)).toBe(true);
 });
 
-it('Postgres itself ends the transactions of a process that hangs', async () => {
+it('Postgres itself has timeouts for the transactions of a process that hangs', async () => {
   const text = `select current_setting('idle_in_transaction_session_timeout') as idle,
     current_setting('lock_timeout') as lock`;
   const { rows } = await db.transact((client) => client.query(text));
@@ -82,7 +82,7 @@ it('Postgres itself ends the transactions of a process that hangs', async () => 
   expect(await db.query({ text })).toEqual([{ idle: '0', lock: '0' }]);
 });
 
-it('a retry that hangs holds up no other for long', async () => {
+it('a retry that hangs does not delay another one for long', async () => {
   const patient = openPool(database.url, { max: 4 });
   const conflict = () => Object.assign(new Error('conflict'), { code: '40001' });
   const end = new AbortController();
@@ -109,11 +109,11 @@ it('retries take turns, however many wait', async () => {
   const patient = openPool(database.url, { max: 20, connectionTimeoutMs: 60_000 });
   try {
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const write = (attempts = { made: 0 }) =>
       patient.transact(async (client) => {
         attempts.made++;
-        if (attempts.made > 2) most = Math.max(most, ++running);
+        if (attempts.made > 2) maxRunning = Math.max(maxRunning, ++running);
         try {
           await client.query('update hot set n = n + 1');
           await sleep(50);
@@ -123,8 +123,8 @@ it('retries take turns, however many wait', async () => {
       });
     await Promise.all(Array.from({ length: 50 }, () => write()));
     expect((await database.pool.query('select n from hot')).rows).toEqual([{ n: 50 }]);
-    // On a slow machine, a turn may take so long that the next one begins.
-    expect(most).toBeLessThan(8);
+    // On a slow machine, one turn may last until the next one begins.
+    expect(maxRunning).toBeLessThan(8);
   } finally {
     await patient.close();
   }

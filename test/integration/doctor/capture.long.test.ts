@@ -9,7 +9,7 @@ const patient = usePatient('create table todo (id int primary key, owner_id text
 
 afterEach(() => patient.migrate());
 
-describe('changes are not captured', () => {
+describe('not-captured', () => {
   it.each([
     [
       'a disabled trigger',
@@ -22,7 +22,7 @@ describe('changes are not captured', () => {
       `create or replace function tidemark.capture_1() returns trigger language plpgsql as $$ begin return null; end $$`,
       /does not match its columns/,
     ],
-  ])('%s', async (_, change, reason) => {
+  ])('reports %s', async (_, change, reason) => {
     await patient.run(change);
     const [found, ...others] = await patient.findings();
     expect(others).toEqual([]);
@@ -35,14 +35,14 @@ describe('changes are not captured', () => {
     });
   });
 
-  it('those to the table of refusals, which Tidemark reads itself', async () => {
+  it('reports the table of refusals, which Tidemark itself reads', async () => {
     await patient.run('drop trigger tidemark_insert on tidemark.refusal');
     expect(await patient.findings()).toMatchObject([
       { code: 'not-captured', subject: 'tidemark.refusal', advice: 'Run `tidemark migrate`.' },
     ]);
   });
 
-  it('a table that a view reads since the last migration', async () => {
+  it('reports a table that a view reads, but that no migration has captured', async () => {
     await patient.run(`create table added (id int primary key); alter table added owner to ${owner}`);
     const found = await patient.findings({ views: { ...mine, added: tableView('added') }, role: owner });
     expect(found).toMatchObject([{ code: 'not-captured', subject: 'public.added' }]);
@@ -51,15 +51,15 @@ describe('changes are not captured', () => {
 });
 
 it.each([
-  ['a table without a primary key', tableView('other'), /has no primary key\.$/, /ADD PRIMARY KEY/],
-  ['no such table', tableView('nowhere'), /there is no table nowhere\.$/, /Create it/],
+  ['a view of a table without a primary key', tableView('other'), /has no primary key\.$/, /ADD PRIMARY KEY/],
+  ['a view of a missing table', tableView('nowhere'), /there is no table nowhere\.$/, /Create it/],
   [
-    'the clock',
+    'a view that reads the clock',
     defineView({ query: () => sql<{ id: number }>`select id from todo where now() is not null`, key: 'id' }),
     /it uses now\(\)/,
     /./,
   ],
-])('a view cannot be served: %s', async (_, view, what, advice) => {
+])('view-refused reports %s', async (_, view, what, advice) => {
   expect(await patient.findings({ views: { mine: mine.mine!, odd: view } })).toMatchObject([
     {
       code: 'view-refused',
@@ -71,7 +71,7 @@ it.each([
   ]);
 });
 
-it('row-level security applies to the role', async () => {
+it('view-refused reports row-level security that applies to the role', async () => {
   await patient.run('alter table todo enable row level security');
   const found = await patient.findings();
   await patient.run('alter table todo disable row level security');
@@ -80,7 +80,7 @@ it('row-level security applies to the role', async () => {
   ]);
 });
 
-it('a view is compared', async () => {
+it('view-compared reports a view that is compared', async () => {
   const last = defineView({
     query: () => sql<{ id: number }>`select id from todo order by id fetch first 1 rows with ties`,
     key: 'id',
@@ -90,7 +90,7 @@ it('a view is compared', async () => {
   ]);
 });
 
-it('the schema is newer, or not there', async () => {
+it('newer-schema reports a newer schema, and not-migrated a missing one', async () => {
   await patient.run(`insert into tidemark.migration (version, file) values (9999, '9999-later.sql')`);
   const newer = await patient.findings();
   expect(newer).toMatchObject([{ code: 'newer-schema', severity: 'error', what: expect.stringContaining('9999') }]);
@@ -101,7 +101,7 @@ it('the schema is newer, or not there', async () => {
   ]);
 });
 
-it('the change log comes from another cluster', async () => {
+it('not-migrated reports a change log from another cluster', async () => {
   await patient.migrate();
   await patient.run(
     `update tidemark.meta set horizon = (pg_snapshot_xmax(pg_current_snapshot())::text::int8 + 1000)::text::xid8`,
@@ -115,7 +115,7 @@ it.each([
   [150_000, []],
   [180_003, []],
   [190_000, ['postgres-untested']],
-])('Postgres %s', (versionNumber, codes) => {
+])('Postgres %s leads to the findings %j', (versionNumber, codes) => {
   expect(judgeVersion({ version: '?', versionNumber, database: 'd', role: 'r' }).map(({ code }) => code)).toEqual(
     codes,
   );

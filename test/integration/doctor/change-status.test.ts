@@ -1,4 +1,4 @@
-/** What `tidemark status` says about the costs of changes. */
+/** The costs of changes in the output of `tidemark status`. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -48,7 +48,7 @@ async function described(text: string, key = ['id']): Promise<Described> {
   };
 }
 
-it('an incremental view reads the changed rows, and what they are joined with', async () => {
+it('an incremental view reads the changed rows, and the rows that they are joined with', async () => {
   expect(
     await described(
       'select i.id from issue i where i.project_id in (select m.project_id from member m where m.user_id = $1)',
@@ -77,7 +77,7 @@ it('a keyed view reads the affected partitions', async () => {
   });
 });
 
-it('a change of a table that nothing connects with the partitions costs the whole view', async () => {
+it('a change of a table without a connection to the partitions costs the whole view', async () => {
   expect(
     await described('select i.id, (select count(*) from person) as people from issue i where i.project_id = $1'),
   ).toEqual({

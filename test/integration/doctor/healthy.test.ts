@@ -8,7 +8,7 @@ const patient = usePatient(`
   create index on todo (owner_id);
   insert into todo select i, i % 1000, i from generate_series(1, 20000) i; analyze todo`);
 
-it('finds nothing wrong with a database that is set up as documented, but that the test clusters do without fsync', async () => {
+it('finds nothing wrong with a database set up as documented, except that test clusters lack fsync', async () => {
   const db = openPool(patient.urlOf(server));
   await prune(db, 3600);
   await db.close();
@@ -29,10 +29,10 @@ it('finds nothing wrong with a database that is set up as documented, but that t
   }
 });
 
-it('changes nothing', async () => {
+it('writes nothing to the database', async () => {
   const next = async () =>
     (await patient.run('select pg_snapshot_xmax(pg_current_snapshot())::text as next')).rows[0].next;
-  // Only autovacuum may write at the same time.
+  // Only autovacuum can write at the same time.
   await expect
     .poll(async () => {
       const before = await next();

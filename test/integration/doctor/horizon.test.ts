@@ -9,13 +9,13 @@ let client: pg.Client;
 
 beforeEach(async () => {
   client = new pg.Client({ connectionString: patient.urlOf(server), application_name: 'nightly report' });
-  // A test ends the session.
+  // A test terminates the session.
   client.on('error', () => {});
   await client.connect();
 });
 afterEach(() => client.end());
 
-/** As the role sees them. */
+/** The sessions that hold the horizon back, as the role sees them. */
 async function holders(role = server): Promise<Holder[]> {
   const db = openPool(patient.urlOf(role));
   try {
@@ -25,16 +25,16 @@ async function holders(role = server): Promise<Holder[]> {
   }
 }
 
-/** As if they had begun so long ago. */
+/** The same sessions, begun this many seconds earlier. */
 const aged = (found: readonly Holder[], seconds: number) =>
   found.map((holder) => ({ ...holder, seconds: holder.seconds === null ? null : holder.seconds + seconds }));
 const later = (found: readonly Holder[], transactions: number) =>
   found.map((holder) => ({ ...holder, transactions: holder.transactions + transactions }));
 
 it.each([
-  ['writes', 'begin; select pg_current_xact_id()'],
-  ['has read something', 'begin isolation level repeatable read; select from todo'],
-])('a session that %s, and does not end its transaction', async (_, text) => {
+  ['has written', 'begin; select pg_current_xact_id()'],
+  ['has read a table', 'begin isolation level repeatable read; select from todo'],
+])('horizon-held reports a session that %s and does not end its transaction', async (_, text) => {
   await client.query(text);
   const found = (await holders()).filter(({ application }) => application === 'nightly report');
   expect(found).toMatchObject([{ kind: 'session', role: server, state: 'idle in transaction' }]);
@@ -51,19 +51,19 @@ it.each([
   await expect.poll(async () => (await holders()).filter(({ name }) => name === found[0]!.name)).toEqual([]);
 });
 
-it('a session of another role, of which little is to be seen', async () => {
-  const stranger = await patient.database.pool.connect();
-  await stranger.query('begin; select pg_current_xact_id()');
-  const pid = String((await stranger.query('select pg_backend_pid() as pid')).rows[0].pid);
+it('horizon-held reports a session of another role by the number of transactions it holds back', async () => {
+  const other = await patient.database.pool.connect();
+  await other.query('begin; select pg_current_xact_id()');
+  const pid = String((await other.query('select pg_backend_pid() as pid')).rows[0].pid);
   const found = (await holders()).filter(({ name }) => name === pid);
   expect(found).toMatchObject([{ kind: 'session', seconds: null }]);
   expect(judgeHolders(later(found, 900_000))).toEqual([]);
   expect(judgeHolders(later(found, 1_000_000))).toMatchObject([{ subject: `session ${pid}` }]);
-  await stranger.query('rollback');
-  stranger.release();
+  await other.query('rollback');
+  other.release();
 });
 
-it('a prepared transaction, which the SQL rolls back', async () => {
+it('horizon-held reports a prepared transaction, and its SQL rolls it back', async () => {
   const gid = `it's \\ forgotten ${patient.database.url.slice(-8)}`;
   await patient.run(`begin; select pg_current_xact_id(); prepare transaction ${pg.escapeLiteral(gid)}`);
   const found = (await holders()).filter(({ name }) => name === gid);
@@ -73,7 +73,7 @@ it('a prepared transaction, which the SQL rolls back', async () => {
   expect((await holders()).filter(({ name }) => name === gid)).toEqual([]);
 });
 
-it('the one that has held it the longest comes first', () => {
+it('the session that holds back the most transactions comes first', () => {
   const one: Holder = {
     kind: 'session',
     name: '1',

@@ -22,7 +22,7 @@ const inLists = view(
 );
 const ofEvents = view(({ ctx }) => sql`select id from event where owner_id = ${ctx.userID}`);
 
-/** What is found about the views, once they are captured. */
+/** Captures the views' tables, and returns the findings about the views. */
 async function found(views: Views<Context>, code = 'missing-index') {
   await patient.migrate(views);
   await patient.run(`grant select on all tables in schema public to ${server}`);
@@ -41,7 +41,7 @@ afterEach(() =>
   end $$`),
 );
 
-describe('an index is missing, and the SQL creates it', () => {
+describe('missing-index', () => {
   it.each<[name: string, views: Views<Context>, table: string, what: RegExp, index: string]>([
     [
       'for a parameter',
@@ -85,7 +85,7 @@ describe('an index is missing, and the SQL creates it', () => {
       /for each first pull and reset/,
       'create index concurrently on "public"."todo" ("owner_id")',
     ],
-  ])('%s', async (_, views, table, what, index) => {
+  ])('reports a missing index %s, and its SQL creates it', async (_, views, table, what, index) => {
     const [finding, ...others] = await found(views);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ severity: 'warning', subject: table, sql: index });
@@ -95,7 +95,7 @@ describe('an index is missing, and the SQL creates it', () => {
   });
 });
 
-it('an index is missing for an expression, which only a person can name', async () => {
+it('missing-index reports a missing index for an expression, without SQL', async () => {
   const [finding, ...others] = await found(
     view(({ ctx }) => sql`select id from todo where lower(owner_id) = lower(${ctx.userID})`),
   );
@@ -103,18 +103,18 @@ it('an index is missing for an expression, which only a person can name', async 
   expect(finding).toMatchObject({ subject: 'public.todo', sql: null, advice: expect.stringContaining('EXPLAIN') });
 });
 
-describe('no index is missing', () => {
+describe('no missing index', () => {
   it.each<[name: string, views: Views<Context>]>([
     ['for all rows of a table', view(() => sql`select id, state from todo`)],
-    ['for many of them', view(() => sql`select id from todo where state = 'done'`)],
+    ['for many rows of a table', view(() => sql`select id from todo where state = 'done'`)],
     ['for a small table', view(({ ctx }) => sql`select id from list where owner_id = ${ctx.userID}`)],
     ['for a key', view(() => sql`select id from todo where id = ${1}`)],
-  ])('%s', async (_, views) => {
+  ])('is reported %s', async (_, views) => {
     expect(await found(views)).toEqual([]);
   });
 });
 
-it('no index is missing that is there, even if Postgres does not want it', async () => {
+it('no missing index is reported if Postgres merely does not use the existing one', async () => {
   await patient.run('create index on todo (id, owner_id); create index on todo (owner_id)');
   const scans = ['enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan'];
   for (const scan of scans) await patient.run(`alter role ${server} set ${scan} = off`);
@@ -124,7 +124,7 @@ it('no index is missing that is there, even if Postgres does not want it', async
   await patient.run(`alter role ${server} reset all`);
 });
 
-it('a table has never been analyzed', async () => {
+it('not-analyzed reports a table that was never analyzed, and its SQL analyzes it', async () => {
   await patient.run(`create table fresh (id int primary key, owner_id text); alter table fresh owner to ${owner};
     alter table fresh set (autovacuum_enabled = off);
     insert into fresh select i, i % 10 from generate_series(1, 60000) i`);

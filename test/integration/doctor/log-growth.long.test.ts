@@ -5,30 +5,30 @@ const patient = usePatient('create table todo (id int primary key, owner_id text
 const log = 'tidemark.change';
 const gigabyte = 1024 ** 3;
 
-beforeEach(() => patient.run('delete from tidemark.tick'));
+beforeEach(() => patient.run('delete from tidemark.heartbeat'));
 
-/** Ticks over so many hours, the newest of them from a minute ago, with so much logged before each. */
-const ticks = (hours: number, bytes: number, perHour = 1) =>
-  patient.run(`insert into tidemark.tick (at, oldest_xid, snapshot, system_identifier, bytes)
+/** Inserts heartbeats over this many hours, the newest a minute old, with this many bytes logged before each. */
+const insertHeartbeats = (hours: number, bytes: number, perHour = 1) =>
+  patient.run(`insert into tidemark.heartbeat (at, oldest_xid, snapshot, system_identifier, bytes)
     select now() - make_interval(secs => i * 3600.0 / ${perHour}, mins => 1), pg_snapshot_xmin(s), s, 1, ${bytes}
     from pg_current_snapshot() s, generate_series(0, ${hours * perHour}) i`);
 
-it('says nothing while no server has run', async () => {
+it('nothing is reported before a server has run', async () => {
   expect(await patient.findings()).toEqual([]);
 });
 
-it('no server has run for long', async () => {
-  await ticks(0, 0);
+it('no-server reports that no server has run for a while', async () => {
+  await insertHeartbeats(0, 0);
   expect(await patient.findings()).toEqual([]);
-  await patient.run(`update tidemark.tick set at = at - interval '10 minutes'`);
+  await patient.run(`update tidemark.heartbeat set at = at - interval '10 minutes'`);
   const [found, ...others] = await patient.findings();
   expect(others).toEqual([]);
   expect(found).toMatchObject({ code: 'no-server', severity: 'warning' });
   expect(found!.what).toContain('0.2 hours');
 });
 
-it('the log grows so fast that it will not reach back as far as it should', async () => {
-  await ticks(5, gigabyte);
+it('short-reach reports a log that grows too fast to reach back far enough', async () => {
+  await insertHeartbeats(5, gigabyte);
   const [found, ...others] = await patient.findings();
   expect(others).toEqual([]);
   expect(found).toMatchObject({ code: 'short-reach', severity: 'warning', subject: log });
@@ -39,19 +39,19 @@ it('the log grows so fast that it will not reach back as far as it should', asyn
   expect(await patient.findings({ retentionBytes: 200 * gigabyte })).toEqual([]);
 });
 
-it('says nothing about growth that has not been measured for an hour', async () => {
-  await ticks(0.9, 100 * gigabyte, 10);
+it('nothing is reported about growth that was measured for less than an hour', async () => {
+  await insertHeartbeats(0.9, 100 * gigabyte, 10);
   expect(await patient.findings()).toEqual([]);
 });
 
-it('the log takes more of the disk than it may', async () => {
+it('log-over-limit reports a log that takes more of the disk than allowed', async () => {
   const { rows } = await patient.run(`select pg_total_relation_size('${log}')::float8 as bytes`);
   expect(await patient.findings({ retentionBytes: rows[0].bytes / 2 })).toEqual([]);
   const found = await patient.findings({ retentionBytes: rows[0].bytes / 2 - 1 });
   expect(found).toMatchObject([{ code: 'log-over-limit', severity: 'warning', subject: log }]);
 });
 
-it('nobody vacuums the log, which the SQL does', async () => {
+it('autovacuum-off and vacuum-behind report a log that is not vacuumed, and their SQL vacuums it', async () => {
   await patient.run(`alter table ${log} set (autovacuum_enabled = off)`);
   const [off] = await patient.findings();
   expect(off).toMatchObject({ code: 'autovacuum-off', severity: 'warning', subject: log });

@@ -1,9 +1,10 @@
-/** A database as the documentation has it set up, with an owner and a server's role, for a doctor to examine. */
+/** A database set up as the documentation says, with an owner and a server's role, for a doctor to examine. */
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import type { Config } from '../../../src/config.js';
 import { openPool } from '../../../src/db/pg.js';
-import { examine, type Report } from '../../../src/doctor/examine.js';
+import { type DoctorReport, examine } from '../../../src/doctor/examine.js';
 import type { Finding } from '../../../src/doctor/finding.js';
 import { migrate } from '../../../src/migrate.js';
 import { sql } from '../../../src/sql.js';
@@ -13,8 +14,10 @@ import { grants } from '../../support/grants.js';
 import { silent } from '../../support/log.js';
 import type { Context } from '../../support/synced.js';
 
-export const owner = 'doctor_owner';
-export const server = 'doctor_server';
+/** Roles belong to the cluster, where other test files may be running, so their names are unique. */
+const suffix = randomUUID().slice(0, 8);
+export const owner = `doctor_owner_${suffix}`;
+export const server = `doctor_server_${suffix}`;
 
 export const mine: Views<Context> = {
   mine: defineView({
@@ -29,12 +32,12 @@ export interface Patient {
   run(text: string): Promise<pg.QueryResult>;
   urlOf(role: string): string;
   migrate(views?: Views<Context>): Promise<void>;
-  examine(setting?: Partial<Config> & { readonly role?: string }): Promise<Report>;
-  /** What it finds, but for `fsync-off`, which is so on every test cluster. */
+  examine(setting?: Partial<Config> & { readonly role?: string }): Promise<DoctorReport>;
+  /** The findings, without `fsync-off`, which every test cluster has. */
   findings(setting?: Partial<Config> & { readonly role?: string }): Promise<Finding[]>;
 }
 
-/** @param ddl creates the tables, todo among them, which belong to the owner */
+/** @param ddl creates the tables, todo among them; they belong to the owner */
 export function usePatient(ddl: string, views: Views<Context> = mine): Patient {
   let database: TestDatabase;
   const run = (text: string) => database.pool.query(text);
@@ -85,7 +88,7 @@ export function usePatient(ddl: string, views: Views<Context> = mine): Patient {
   return patient;
 }
 
-/** What was found with this code. */
+/** The findings with this code. */
 export function only(findings: readonly Finding[], code: string): Finding[] {
   return findings.filter((finding) => finding.code === code);
 }

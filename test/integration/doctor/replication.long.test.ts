@@ -1,4 +1,4 @@
-/** What only servers with special settings can have: subscriptions, replication slots, standbys. */
+/** Findings that require special server settings: subscriptions, replication slots, standbys. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
@@ -16,10 +16,10 @@ describe('on a server with logical replication', () => {
   const ddl = 'create table todo (id int primary key, owner_id text)';
   const patient = usePatient(ddl);
 
-  it('a subscription writes to a table', async () => {
-    const source = await createEmptyDatabase();
-    await source.pool.query(ddl);
-    const subscription = await subscribe(source, patient.database, 'todo');
+  it('not-captured reports a table that a subscription writes to', async () => {
+    const publisher = await createEmptyDatabase();
+    await publisher.pool.query(ddl);
+    const subscription = await subscribe(publisher, patient.database, 'todo');
     expect(await patient.findings()).toMatchObject([
       {
         code: 'not-captured',
@@ -31,10 +31,10 @@ describe('on a server with logical replication', () => {
     ]);
     await subscription.drop();
     expect(await patient.findings()).toEqual([]);
-    await source.drop();
+    await publisher.drop();
   });
 
-  it('a forgotten replication slot holds back the horizon, and the SQL drops it', async () => {
+  it('horizon-held reports a forgotten replication slot, and its SQL drops it', async () => {
     await patient.run(`select pg_create_logical_replication_slot('forgotten', 'pgoutput')`);
     const db = openPool(patient.urlOf(server));
     const holders = await readHolders(db);
@@ -63,7 +63,7 @@ describe('with a standby', () => {
   });
   afterAll(() => replication.stop());
 
-  it('the standby itself says what it cannot tell, and nothing else is wrong with it', async () => {
+  it('a note on the limits of an examination is the only finding that is specific to the standby', async () => {
     const db = openPool(replication.standbys[0]!.url);
     const { findings } = await examine(db, { views: mine, authenticate: () => null }, true);
     await db.close();
@@ -73,14 +73,16 @@ describe('with a standby', () => {
     ]);
   });
 
-  it('a standby holds back the horizon of its primary', async () => {
+  it('horizon-held reports a standby that holds back the horizon of its primary', async () => {
     const reader = new pg.Client(replication.standbys[0]!.url);
     await reader.connect();
     await reader.query('begin isolation level repeatable read; select from todo');
     const db = openPool(replication.primaryURL);
-    const held = async () => (await readHolders(db)).filter(({ kind }) => kind === 'standby');
-    await expect.poll(held, { timeout: 60_000 }).toMatchObject([{ application: 'standby_0', state: 'streaming' }]);
-    const aged = (await held()).map((holder) => ({ ...holder, transactions: 1_000_000 }));
+    const standbyHolders = async () => (await readHolders(db)).filter(({ kind }) => kind === 'standby');
+    await expect
+      .poll(standbyHolders, { timeout: 60_000 })
+      .toMatchObject([{ application: 'standby_0', state: 'streaming' }]);
+    const aged = (await standbyHolders()).map((holder) => ({ ...holder, transactions: 1_000_000 }));
     expect(judgeHolders(aged)).toMatchObject([
       { code: 'horizon-held', sql: null, advice: expect.stringContaining('hot_standby_feedback') },
     ]);

@@ -25,25 +25,25 @@ it.each([
   'insert on tidemark.idempotency_key',
   'update on tidemark.idempotency_key',
   'delete on tidemark.idempotency_key',
-  'insert on tidemark.journal',
-  'delete on tidemark.journal',
+  'insert on tidemark.audit_log',
+  'delete on tidemark.audit_log',
   'insert on tidemark.refusal',
   'update on tidemark.refusal',
   'delete on tidemark.refusal',
   'delete on tidemark.change',
-  'insert on tidemark.tick',
-  'delete on tidemark.tick',
+  'insert on tidemark.heartbeat',
+  'delete on tidemark.heartbeat',
   'insert on tidemark.timeline',
   'delete on tidemark.timeline',
-  'insert on tidemark.view_text',
-  'delete on tidemark.view_text',
-  'insert on tidemark.layout',
-  'delete on tidemark.layout',
+  'insert on tidemark.view_catalog',
+  'delete on tidemark.view_catalog',
+  'insert on tidemark.row_format',
+  'delete on tidemark.row_format',
   'update (horizon) on tidemark.meta',
   'update (aging) on tidemark.meta',
   'execute on function tidemark.disconnect(text)',
   'select on "public"."todo"',
-])('a server’s role lacks %s, and the SQL grants it', async (right) => {
+])('missing-right reports that a server’s role lacks %s, and its SQL grants it', async (right) => {
   await patient.run(`revoke ${right} from ${server}`);
   const [found, ...others] = only(await patient.findings(), 'missing-right');
   expect(others).toEqual([]);
@@ -53,19 +53,19 @@ it.each([
   expect(await patient.findings()).toEqual([]);
 });
 
-it('a superuser is connected', async () => {
+it('superuser reports a connection as a superuser', async () => {
   await patient.run(`alter role ${server} superuser`);
   expect(await patient.findings()).toMatchObject([{ code: 'superuser', severity: 'warning', subject: server }]);
   await patient.run(`alter role ${server} nosuperuser`);
 });
 
-it('capture runs as a superuser', async () => {
+it('capture-as-superuser reports capture that runs as a superuser', async () => {
   await patient.run(`alter role ${owner} superuser`);
   expect(await patient.findings()).toMatchObject([{ code: 'capture-as-superuser', subject: owner }]);
   await patient.run(`alter role ${owner} nosuperuser`);
 });
 
-it('another role reads the secret, and the SQL ends that', async () => {
+it('secret-readable reports another role that can read the secret, and its SQL revokes the right', async () => {
   await patient.run(`create role ${reader}; grant select on tidemark.meta to ${reader}`);
   expect(await patient.findings()).toEqual([]);
   await patient.run(`grant usage on schema tidemark to ${reader}`);
@@ -76,12 +76,12 @@ it('another role reads the secret, and the SQL ends that', async () => {
   expect(await patient.findings()).toEqual([]);
 });
 
-it('a role reads the secret because it reads everything', async () => {
+it('secret-readable reports a role that can read everything', async () => {
   await patient.run(`create role ${reader}; grant pg_read_all_data to ${reader}`);
   expect(await patient.findings()).toMatchObject([{ code: 'secret-readable', subject: reader }]);
 });
 
-it('names no secret', async () => {
+it('the report contains no secret', async () => {
   const { rows } = await patient.run('select secret from tidemark.meta');
   await patient.run(`create role ${reader}; grant pg_read_all_data to ${reader}`);
   expect(JSON.stringify(await patient.examine())).not.toContain(rows[0].secret);

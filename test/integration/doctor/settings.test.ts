@@ -13,7 +13,7 @@ it.each([
   ['replication-role', 'warning', 'session_replication_role', 'replica'],
   ['short-timeout', 'warning', 'statement_timeout', '9999'],
   ['read-only', 'error', 'default_transaction_read_only', 'on'],
-])('%s', async (code, severity, setting, value) => {
+])('%s is reported, and its SQL resolves it', async (code, severity, setting, value) => {
   await patient.run(`alter role ${server} set ${setting} = ${value}`);
   const [found, ...others] = await patient.findings();
   expect(others).toEqual([]);
@@ -22,7 +22,7 @@ it.each([
   expect(await patient.findings()).toEqual([]);
 });
 
-it('few connections for the role, or for the database', async () => {
+it('few-connections reports a low limit for the role or for the database', async () => {
   await patient.run(`alter role ${server} connection limit 19`);
   const [found, ...others] = await patient.findings();
   expect(others).toEqual([]);

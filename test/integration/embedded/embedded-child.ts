@@ -1,4 +1,4 @@
-/** Starts an embedded database in a process of its own, prints where it is, and waits to be killed. */
+/** Starts an embedded database in a separate process, prints its URL and data directory, and waits to be killed. */
 import { type EmbeddedOptions, startEmbedded } from '../../../src/embedded/start.js';
 
 const { uid, ...options } = JSON.parse(process.argv[2] ?? '{}') as EmbeddedOptions & { uid?: number };

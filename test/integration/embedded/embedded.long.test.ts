@@ -25,7 +25,7 @@ import { prepareBinaries } from '../../../src/embedded/binaries.js';
 import { isRunning } from '../../../src/embedded/processes.js';
 import { startServer } from '../../../src/embedded/server.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../../src/embedded/start.js';
-import { chooseServerUser, handOver } from '../../../src/embedded/user.js';
+import { changeOwner, chooseServerUser } from '../../../src/embedded/user.js';
 import { SetupError } from '../../../src/errors.js';
 import { memoryLog } from '../../support/log.js';
 
@@ -37,7 +37,7 @@ const childScript = join(root, 'test/integration/embedded/embedded-child.ts');
 const postgres15 = join(root, 'node_modules/postgres-15');
 const settings = { fsync: 'off' };
 
-/** Removed at the end, as are the processes in `children`. */
+/** Removed at the end, like the processes in `children`. */
 const folders: string[] = [];
 const children: ChildProcess[] = [];
 const databases: EmbeddedDatabase[] = [];
@@ -110,8 +110,8 @@ function serverPid(directory: string): number {
 }
 
 async function waitUntil(condition: () => boolean): Promise<void> {
-  for (let rounds = 0; !condition(); rounds++) {
-    if (rounds > 1000) throw new Error('waited in vain');
+  for (let attempts = 0; !condition(); attempts++) {
+    if (attempts > 1000) throw new Error('the condition did not become true');
     await delay(5);
   }
 }
@@ -162,7 +162,7 @@ describe('a folder with data', () => {
     expect(statSync(join(directory, 'connection.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves no process, lock or draft behind when stopped, twice', async () => {
+  it('leaves no process, lock or draft behind when it is stopped, even repeatedly', async () => {
     const database = await start({ directory });
     const pid = serverPid(directory);
     await Promise.all([database.stop(), database.stop()]);
@@ -171,7 +171,7 @@ describe('a folder with data', () => {
     expect(readdirSync(directory).sort()).toEqual(['connection.json', 'postgres', 'postgres.log']);
   });
 
-  it('is stopped when the connections that are ending have ended, and no later because of one that stays', async () => {
+  it('waits at a stop for connections that are ending, but not for one that stays open', async () => {
     const database = await start({ directory: newFolder() });
     const errors: string[] = [];
     const connect = async (onError: (error: Error) => void) => {
@@ -187,7 +187,7 @@ describe('a folder with data', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is UTF-8, listens on 127.0.0.1 alone, has no socket, and wants the password', async () => {
+  it('uses UTF-8, listens only on 127.0.0.1, has no socket, and requires the password', async () => {
     const { url } = await start({ directory });
     const text = `select getdatabaseencoding() as encoding, current_setting('listen_addresses') as addresses,
       current_setting('unix_socket_directories') as sockets, current_setting('fsync') as fsync`;
@@ -232,13 +232,13 @@ describe('a folder with data', () => {
     expect(existsSync(join(directory, 'postgres/postmaster.pid'))).toBe(false);
   });
 
-  it('is freed of a server that nobody guards', async () => {
+  it('is freed from a server without a guard', async () => {
     const data = join(directory, 'postgres');
     const user = chooseServerUser(data);
-    const installation = { ...prepareBinaries(undefined, directory, user), user, logFile: join(directory, 'left.log') };
+    const programs = { ...prepareBinaries(undefined, directory, user), user, logFile: join(directory, 'left.log') };
     const { port } = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as { port: number };
     const where = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' };
-    const left = await startServer(installation, data, where);
+    const left = await startServer(programs, data, where);
     children.push(left);
     const { log, lines } = memoryLog();
     const database = await start({ directory, log });
@@ -250,7 +250,7 @@ describe('a folder with data', () => {
     expect(new URL(database.url).port).toBe(String(port));
   });
 
-  it('ignores marks of processes that are gone, though their IDs are in use again', async () => {
+  it('ignores locks of processes that have ended, even if their IDs are in use again', async () => {
     const earlier = await start({ directory });
     const mark = readdirSync(directory).find((name) => name.startsWith(`lock-${process.pid}-`))!;
     await earlier.stop();
@@ -259,19 +259,19 @@ describe('a folder with data', () => {
     children.push(other);
     writeFileSync(join(directory, mark.replace(String(process.pid), String(other.pid))), '');
     writeFileSync(join(directory, 'postgres/postmaster.pid'), `${other.pid}\n/elsewhere\n1\n1\n\n\n  1  1\nready\n`);
-    handOver(join(directory, 'postgres/postmaster.pid'), owner);
+    changeOwner(join(directory, 'postgres/postmaster.pid'), owner);
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
     expect(isRunning(other.pid!)).toBe(true);
   });
 
-  it('gets a new password when the kept one was deleted', async () => {
+  it('gets a new password when the stored one was deleted', async () => {
     rmSync(join(directory, 'connection.json'));
     const database = await start({ directory });
     expect(await notes(database.url)).toContain('first');
   });
 
-  it('gets another port while the kept one is taken; a port asked for has to be free', async () => {
+  it('gets another port while the stored one is taken, but a requested port must be free', async () => {
     const { port } = JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as { port: number };
     const taker = createServer().listen(port, '127.0.0.1');
     await once(taker, 'listening');
@@ -285,7 +285,7 @@ describe('a folder with data', () => {
     }
   });
 
-  it("tells Postgres's own reasons when it does not start, and can be started then", async () => {
+  it("reports Postgres's own reasons when it does not start, and can be started afterwards", async () => {
     const failing = startEmbedded({ directory, settings: { shared_buffers: 'plenty' } });
     await expect(failing).rejects.toThrow(/invalid value for parameter "shared_buffers": "plenty"/);
     await expect(failing).rejects.toBeInstanceOf(SetupError);
@@ -299,13 +299,13 @@ describe('a folder with data', () => {
   });
 });
 
-/** The user whose data these are. */
+/** The owner of the data directory. */
 function statOwner(directory: string): { uid: number; gid: number } {
   const { uid, gid } = statSync(join(directory, 'postgres'));
   return { uid, gid };
 }
 
-it('an initdb that is interrupted by kill -9 does not spoil the folder', async () => {
+it('an initdb that is interrupted by kill -9 leaves the folder usable', async () => {
   const directory = newFolder();
   const child = spawnChild({ directory });
   await waitUntil(() => readdirSync(directory).some((name) => name.startsWith('postgres.new-')));
@@ -315,14 +315,14 @@ it('an initdb that is interrupted by kill -9 does not spoil the folder', async (
   const database = await start({ directory });
   await write(database.url, 'after all');
   await database.stop();
-  // The interrupted initdb lives on for a moment, and may have written meanwhile.
+  // The interrupted initdb lives on for a moment, and may have written during that time.
   await delay(1_000);
   const again = await start({ directory });
   expect(await notes(again.url)).toContain('after all');
   expect(readdirSync(directory).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
 });
 
-it('runs Postgres 15, and starts as another user where links are missing', async () => {
+it('runs Postgres 15, and creates missing links even if two databases start at the same time', async () => {
   const binaries = packageWithoutLinks();
   expect(linksMissing(binaries)).toBe(true);
   const fifteen = await start({ directory: newFolder(), binaries: postgres15 });
@@ -333,7 +333,7 @@ it('runs Postgres 15, and starts as another user where links are missing', async
   await write(two!.url, 'beside');
 });
 
-it.runIf(isRoot)('runs as a user who is not root, in whose hands everything stays', async () => {
+it.runIf(isRoot)('runs as a user other than root, and changes nothing outside the folder of that user', async () => {
   const binaries = packageWithoutLinks();
   const directory = newFolder();
   chownSync(directory, 65534, 65534);
@@ -365,7 +365,7 @@ describe.runIf(isRoot && process.platform === 'linux')('below a folder that only
     expect(await notes(second.url)).toEqual(['private']);
   });
 
-  it('the programs are copied to where they can be run', async () => {
+  it('the programs are copied to a folder where they can run', async () => {
     const parent = newFolder('/root');
     mkdirSync(join(parent, 'package'));
     cpSync(postgres15, join(parent, 'package'), {

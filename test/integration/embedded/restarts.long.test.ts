@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const pidOf = () => readPostmaster(database.dataDirectory)!.pid;
 
-/** The processes whose last argument is the ID of a Postgres: its guards. */
+/** The guards of a Postgres: processes whose last argument is its process ID. */
 function guardsOf(pid: number): string[] {
   return readdirSync('/proc').filter((name) => {
     try {
@@ -45,7 +45,7 @@ async function query(sql: string): Promise<unknown[]> {
   }
 }
 
-/** Kills Postgres, and returns its ID. */
+/** Kills Postgres, and returns its process ID. */
 function kill(): number {
   const pid = pidOf();
   process.kill(pid, 'SIGKILL');
@@ -54,7 +54,7 @@ function kill(): number {
 
 const back = () => vi.waitFor(() => query('select 1'), { timeout: 30_000, interval: 100 });
 
-it('Postgres that is killed again and again is back each time, with its data, port and guard', async () => {
+it('Postgres is restarted each time that it is killed, with its data, port and guard', async () => {
   await query('create table note (id int)');
   const killed: number[] = [];
   for (const id of [1, 2]) {
@@ -96,7 +96,7 @@ it.each([0, 20, 100, 300])('stop() leaves nothing behind %d ms after a kill', as
   await query('select 1');
 });
 
-it('Postgres that cannot be started again is given up, with its own reasons', async () => {
+it('Postgres that cannot be started again is given up, and its own reasons are reported', async () => {
   const aside = `${database.dataDirectory}/global-aside`;
   renameSync(join(database.dataDirectory, 'global'), aside);
   kill();

@@ -1,4 +1,4 @@
-/** One user's streams and waiting requests, opened at once on a real server. */
+/** One user's streams and waiting requests, opened at the same time on a real server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startServer, type TestServer } from '../conformance/server.js';
@@ -21,27 +21,27 @@ async function openStreams(): Promise<number> {
   return Number(/^tidemark_poke_streams (\d+)/m.exec(text)?.[1]);
 }
 
-it('admits no more than its user may have, of all kinds together, however many are opened at once', async () => {
+it('admits only as many streams and waiting requests of a user as allowed, of all kinds together', async () => {
   const view = `${server.url}/api/views/todo`;
-  const known = (await fetch(view, { headers: user })).headers.get('ETag')!;
-  const gone = new AbortController();
+  const etag = (await fetch(view, { headers: user })).headers.get('ETag')!;
+  const controller = new AbortController();
   const open = (url: string, headers: Record<string, string> = {}) =>
-    fetch(url, { headers: { ...user, ...headers }, signal: gone.signal });
+    fetch(url, { headers: { ...user, ...headers }, signal: controller.signal });
   const statuses: number[] = [];
-  const asked = Array.from({ length: 20 }, (_, i) => [
+  const responses = Array.from({ length: 20 }, (_, i) => [
     open(`${server.url}/sync/poke?clientGroupID=g${i}&profileID=p`),
     open(view, { Accept: 'text/event-stream' }),
-    open(view, { 'If-None-Match': known, Prefer: 'wait=60' }),
+    open(view, { 'If-None-Match': etag, Prefer: 'wait=60' }),
   ]).flat();
-  for (const one of asked) one.then(({ status }) => statuses.push(status)).catch(() => {});
-  // Those that wait for a change have no answer yet.
+  for (const one of responses) one.then(({ status }) => statuses.push(status)).catch(() => {});
+  // Requests that wait for a change have no response yet.
   await vi.waitFor(
-    () => expect(statuses.filter((status) => status === 429)).toHaveLength(asked.length - limit),
+    () => expect(statuses.filter((status) => status === 429)).toHaveLength(responses.length - limit),
     20_000,
   );
   expect(statuses.filter((status) => status !== 429 && status !== 200)).toEqual([]);
   expect(await openStreams()).toBe(limit);
-  gone.abort();
-  await Promise.allSettled(asked);
+  controller.abort();
+  await Promise.allSettled(responses);
   while ((await openStreams()) > 0) await sleep(20);
 }, 60_000);

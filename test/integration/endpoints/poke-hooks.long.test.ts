@@ -1,4 +1,4 @@
-/** Pokes for whatever an application reaches its clients by, on a real server. */
+/** Pokes for any channel through which an application reaches its clients, on a real server. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { UserContext } from '../../../src/context.js';
@@ -8,7 +8,7 @@ import { createSync, type Sync } from '../../../src/server.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';
-import { ddl, views } from '../pokes/tailed.js';
+import { ddl, views } from '../pokes/notifying.js';
 
 let database: TestDatabase;
 let sync: Sync;
@@ -36,7 +36,7 @@ function start(): Promise<Sync> {
   });
 }
 
-/** A hook, and how often it has been called. */
+/** Registers a hook that counts its calls. */
 async function hook(ctx: UserContext, clients?: PokedClients) {
   const poke = vi.fn<() => unknown>();
   const stop = await sync.onPoke(ctx, poke, clients);
@@ -57,7 +57,7 @@ async function push(userID: string, clientGroupID: string) {
   expect((await sync.fetch(request)).status).toBe(200);
 }
 
-it('calls at once, whenever the user’s view has changed, and no more once it is stopped', async () => {
+it('a hook is called immediately, whenever the user’s view has changed, and not after it is stopped', async () => {
   const mine = await hook(ann, { clientGroupID: 'g', profileID: 'p', schemaVersion: '' });
   const other = await hook({ userID: 'ben' });
   await add('ann');
@@ -72,7 +72,7 @@ it('calls at once, whenever the user’s view has changed, and no more once it i
   expect(mine.poke).toHaveBeenCalledTimes(2);
 });
 
-it('calls for a mutation without effect, of the group that it is for or of any of the user’s', async () => {
+it('a hook is called for mutations without effect of its client group, or of any group of the user', async () => {
   const [mine, anyOfMine, other] = [
     await hook(ann, { clientGroupID: 'one' }),
     await hook(ann),
@@ -85,7 +85,7 @@ it('calls for a mutation without effect, of the group that it is for or of any o
   expect([mine.poke, other.poke].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
 });
 
-it('counts among the streams, until it is stopped', async () => {
+it('a hook counts as a stream until it is stopped', async () => {
   const first = await hook(ann);
   await hook(ann);
   await expect(sync.onPoke(ann, () => {})).rejects.toMatchObject({ code: 'too-many-requests' });
@@ -97,7 +97,7 @@ it('counts among the streams, until it is stopped', async () => {
   await expect(sync.onPoke(ann, () => {})).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-it('ends when the context expires', async () => {
+it('a hook ends when its context expires', async () => {
   const expiring = { userID: 'ann', expiresAt: new Date(Date.now() + 60_000) };
   const { poke } = await hook(expiring);
   const other = await hook(ann);
@@ -108,7 +108,7 @@ it('ends when the context expires', async () => {
   await vi.waitFor(async () => void (await hook(ann)));
 });
 
-it('tells that it has ended, once, unless it was stopped', async () => {
+it('a hook reports its end once, unless it was stopped', async () => {
   const expiring = { userID: 'ann', expiresAt: new Date(Date.now() + 60_000) };
   const ends = [vi.fn(), vi.fn(), vi.fn()] as const;
   await sync.onPoke(expiring, () => {}, {}, ends[0]);
@@ -119,14 +119,14 @@ it('tells that it has ended, once, unless it was stopped', async () => {
   stop();
   await sync.onPoke({ userID: 'ben' }, () => {}, {}, ends[2].mockRejectedValueOnce(new Error('the socket is closed')));
   await sync.disconnect('ann');
-  const [ended, told] = [sync, lines];
+  const [ended, endedLines] = [sync, lines];
   sync = await start();
   await ended.close();
-  await vi.waitFor(() => expect(JSON.stringify(told)).toContain('the socket is closed'), 10_000);
+  await vi.waitFor(() => expect(JSON.stringify(endedLines)).toContain('the socket is closed'), 10_000);
   expect(ends.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 1]);
 });
 
-it('logs what the function throws, and calls it the next time', async () => {
+it('a hook that throws is logged, and called again the next time', async () => {
   const failing = await hook(ann);
   const other = await hook(ann);
   failing.poke.mockImplementationOnce(() => {
@@ -144,7 +144,7 @@ it('logs what the function throws, and calls it the next time', async () => {
   ]);
 });
 
-it('refuses what can be no user and no client, and takes no place for it', async () => {
+it('onPoke refuses invalid users and clients, and counts no hook for them', async () => {
   for (let i = 0; i < 3; i++) {
     await expect(sync.onPoke({ userID: '' }, () => {})).rejects.toThrow(TypeError);
     await expect(sync.onPoke(ann, () => {}, { profileID: '\0' })).rejects.toMatchObject({ code: 'malformed-request' });
@@ -153,7 +153,7 @@ it('refuses what can be no user and no client, and takes no place for it', async
   await hook(ann);
 });
 
-it('ends with the server, which then takes no more of them', async () => {
+it('a hook ends with its server, which then accepts no others', async () => {
   const { poke } = await hook(ann);
   const ended = sync;
   sync = await start();

@@ -6,7 +6,7 @@ import {
   type ReadinessOptions,
   readiness,
 } from '../../../src/endpoints/health.js';
-import { PokeStreams } from '../../../src/endpoints/listening/poke-streams.js';
+import { PokeStreams } from '../../../src/endpoints/subscriptions/poke-streams.js';
 import { type SyncEndpointsOptions, syncEndpoints } from '../../../src/endpoints/sync.js';
 import { syncPaths } from '../../../src/endpoints/sync-paths.js';
 import { json } from '../../../src/http/answer.js';
@@ -38,7 +38,7 @@ type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spoo
     readonly authenticate: Authenticate<UserContext>;
   };
 
-/** An app whose parts answer at once, except for those given. */
+/** An app whose parts respond immediately, except for the given ones. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
   const limits = requestLimits(parts.limits);
   const options = {
@@ -48,8 +48,8 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({}), 60_000),
     ready: async () => {},
     isStopping: () => false,
-    tail: () => ({ listeners: 0, lagMs: null }),
-    audits: () => ({ compared: 0, differences: 0 }),
+    notifier: () => ({ subscribers: 0, lagMs: null }),
+    consistencyChecks: () => ({ comparisons: 0, differences: 0 }),
     upkeep: () => ({ isFailing: false, heldSeconds: 0 }),
     basePath: '',
     compression: false,
@@ -69,7 +69,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
   return createApp([...routes, ...healthRoutes({ ...options, state: () => readiness(options) })], log);
 }
 
-/** Such an app, which knows one user, and ways to send it requests. */
+/** An app with these parts and one known user, and functions that send it requests. */
 export function setUp(parts: Partial<Parts> = {}) {
   const { log, lines } = memoryLog();
   const authenticate = (request: Request) =>
@@ -87,7 +87,7 @@ export function setUp(parts: Partial<Parts> = {}) {
   return { app, send, post, lines };
 }
 
-/** Expects the error format, with these members besides, and returns the body. */
+/** Expects the error format with these additional members, and returns the body. */
 export async function expectProblem(response: Response, status: number, code: string, extensions: object = {}) {
   expect(response.status).toBe(status);
   expect(response.headers.get('Content-Type')).toBe('application/problem+json');

@@ -1,4 +1,4 @@
-/** Servers over one database, whose users have sessions in a table: what is held open for them, and how it ends. */
+/** Servers on one database whose users have sessions in a table: what they hold open for users, and how it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 import type { UserContext } from '../../../src/context.js';
@@ -14,7 +14,7 @@ const ddl = `
   create table note (id serial primary key, owner_id text not null, body text not null);
   create table session (token text primary key, user_id text not null, role text)`;
 
-/** What a session says. */
+/** The contents of a session. */
 export interface Session extends UserContext {
   readonly role: string | null;
 }
@@ -31,29 +31,29 @@ const views: Views<Session> = {
 
 type Options = Partial<Pick<SyncOptions<Session, never>, 'rates' | 'reauthenticationSeconds' | 'pokes'>>;
 
-/** A server that looks sessions up. */
+/** A server that looks up sessions. */
 export interface SessionServer {
   readonly sync: Sync<Session>;
   readonly lines: readonly LogLine[];
-  /** How often `authenticate` has been asked about each session. */
-  readonly asked: ReadonlyMap<string, number>;
-  /** The methods and URLs of all requests that it has been asked about. */
+  /** The number of calls of `authenticate` for each session. */
+  readonly authentications: ReadonlyMap<string, number>;
+  /** The methods and URLs of all requests that `authenticate` was called for. */
   readonly requests: ReadonlySet<string>;
-  /** Awaited by `authenticate` after it has found a session. What it throws, `authenticate` throws. */
+  /** Awaited by `authenticate` after it has found a session. `authenticate` rejects with its error. */
   afterSession: () => Promise<void>;
   send(path: string, token: string, init?: RequestInit): Promise<Response>;
   /** Opens a stream of pokes. */
   pokes(token: string): Promise<OpenStream>;
-  /** Opens a stream of notes. It has its first event. */
+  /** Opens a stream of notes, and waits for its first event. */
   notes(token: string): Promise<OpenStream>;
-  /** Begins to wait for a change of the notes. */
+  /** Starts waiting for a change of the notes. */
   wait(token: string): Promise<{ readonly answer: Promise<Response> }>;
-  listeners(): Promise<number>;
+  subscribers(): Promise<number>;
 }
 
 /** A stream that is being read. */
 export interface OpenStream {
-  /** All that has come. */
+  /** All text so far. */
   text(): string;
   /** Waits until the server has ended it. */
   ended(): Promise<void>;
@@ -86,9 +86,9 @@ export async function createSessions(): Promise<Sessions> {
 
 async function startServer({ url, pool }: TestDatabase, options: Options = {}): Promise<SessionServer> {
   const { log, lines } = memoryLog();
-  const asked = new Map<string, number>();
+  const authentications = new Map<string, number>();
   const requests = new Set<string>();
-  /** How often `authenticate` has answered for requests that wait. */
+  /** The number of times that `authenticate` has accepted a waiting request. */
   let confirmedWaits = 0;
   const sync = await createSync<Session>({
     database: url,
@@ -100,7 +100,7 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
     async authenticate({ headers, url: address, method }) {
       requests.add(`${method} ${address}`);
       const token = headers.get('Authorization')!;
-      asked.set(token, (asked.get(token) ?? 0) + 1);
+      authentications.set(token, (authentications.get(token) ?? 0) + 1);
       const { rows } = await pool.query('select user_id as "userID", role from session where token = $1', [token]);
       await server.afterSession();
       if (headers.has('Prefer')) confirmedWaits++;
@@ -110,18 +110,18 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
   onTestFinished(() => sync.close());
   const send: SessionServer['send'] = (path, token, init = {}) =>
     sync.fetch(new Request(`http://localhost${path}`, { ...init, headers: { Authorization: token, ...init.headers } }));
-  const listeners = async () => {
+  const subscribers = async () => {
     const answer = await sync.fetch(new Request('http://localhost/readyz'));
-    return ((await answer.json()) as { pokes: { listeners: number } }).pokes.listeners;
+    return ((await answer.json()) as { pokes: { subscribers: number } }).pokes.subscribers;
   };
   const server: SessionServer = {
     sync,
     lines,
-    asked,
+    authentications,
     requests,
     afterSession: async () => {},
     send,
-    listeners,
+    subscribers,
     pokes: async (token) => reading(await send('/sync/poke?clientGroupID=g&profileID=p', token)),
     async notes(token) {
       const stream = reading(
@@ -133,14 +133,15 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
       return stream;
     },
     async wait(token) {
-      const known = (await send('/api/views/note?profileID=p', token)).headers.get('ETag')!;
-      const before = { listeners: await listeners(), confirmedWaits };
-      const headers = { Prefer: 'wait=60', 'If-None-Match': known };
+      const etag = (await send('/api/views/note?profileID=p', token)).headers.get('ETag')!;
+      const before = { subscribers: await subscribers(), confirmedWaits };
+      const headers = { Prefer: 'wait=60', 'If-None-Match': etag };
       const answer = send('/api/views/note?profileID=p', token, { headers });
       await vi.waitFor(async () => {
-        // It is confirmed as it arrives, and once more when it listens.
+        // The server authenticates the request when it arrives, and again when it subscribes.
         const isConfirmed = confirmedWaits >= before.confirmedWaits + 2;
-        if (!isConfirmed || (await listeners()) <= before.listeners) throw new Error('The request does not wait yet');
+        if (!isConfirmed || (await subscribers()) <= before.subscribers)
+          throw new Error('The request does not wait yet');
       }, 10_000);
       return { answer };
     },
@@ -148,7 +149,7 @@ async function startServer({ url, pool }: TestDatabase, options: Options = {}): 
   return server;
 }
 
-/** What a promise resolves with, within a limited time. */
+/** Resolves with the promise's result, within a limited time. */
 export async function soon<T>(promise: Promise<T>, otherwise: string): Promise<T> {
   const late = new AbortController();
   const timeout = sleep(10_000, undefined, { signal: late.signal }).then(() => {
@@ -162,7 +163,7 @@ export async function soon<T>(promise: Promise<T>, otherwise: string): Promise<T
   }
 }
 
-/** Reads a stream as its events come. */
+/** Reads the events of a stream as they arrive. */
 function reading(response: Response): OpenStream {
   if (response.status !== 200) throw new Error(`The stream has the status ${response.status}`);
   let text = '';

@@ -1,4 +1,4 @@
-/** Other paths, and endpoints for callers whom the host has identified, on a real server. */
+/** Endpoints at other paths, and for callers whom the host has identified, on a real server. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { UserContext } from '../../../src/context.js';
@@ -11,7 +11,7 @@ import { defineView } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';
-import { readText } from './poke-listeners.js';
+import { readText } from './poke-subscribers.js';
 import { expectProblem, pull, push } from './requests.js';
 
 const views = {
@@ -74,7 +74,7 @@ const keysOf = async (response: Response) => {
   return patch.flatMap(({ key }) => key ?? []).sort();
 };
 
-it('serves pulls, pushes and pokes at the paths that are given, with parameters, and nowhere else', async () => {
+it('serves pulls, pushes and pokes only at the configured paths, which may have parameters', async () => {
   const { fetch } = await start({
     basePath: '/v1',
     paths: { pull: '/of/:user/pull', push: '/of/:user/push' },
@@ -91,7 +91,7 @@ it('serves pulls, pushes and pokes at the paths that are given, with parameters,
   const stream = await fetch(request('/v1/sync/poke?clientGroupID=g&profileID=p'));
   expect(stream.status).toBe(200);
   await stream.body!.cancel();
-  // Dashboards and alerts know an endpoint by its usual path.
+  // Dashboards and alerts identify an endpoint by its default path.
   const metrics = await (await fetch(request('/v1/metrics'))).text();
   expect(metrics).toContain('route="/v1/sync/pull"');
   expect(metrics).not.toContain('/of/');
@@ -101,11 +101,11 @@ it.each([
   [{ pull: 'pull' }, 'The option `paths` has "pull". Begin each path with a slash.'],
   [{ pull: '/sync', push: '/sync' }, 'The option `paths` has the same path twice.'],
   [{ poke: '/sync/pull' }, 'The option `paths` has the same path twice.'],
-])('refuses paths that cannot be told apart (case %#)', async (paths, message) => {
+])('refuses invalid or equal paths (case %#)', async (paths, message) => {
   await expect(start({ paths })).rejects.toThrow(new SetupError(message));
 });
 
-it('answers whom the host has identified, at whatever path', async () => {
+it('answers callers whom the host has identified, at any path', async () => {
   const { pull: pulling, push: pushing, poke: poking } = await start();
   const dan = { userID: 'dan' };
   expect(await (await pushing(request('/spaces/7/push', adding('4')), dan)).json()).toEqual({});
@@ -127,7 +127,7 @@ it('answers whom the host has identified, at whatever path', async () => {
   ]);
 });
 
-it('fails as it does otherwise', async () => {
+it('refuses callers whom the host has identified with the same errors as others', async () => {
   const server = await start({ limits: { pull: 10 } });
   const eve = { userID: 'eve' };
   await expectProblem(await server.pull(request('/x', pull), null), 401, 'unauthenticated');
@@ -141,7 +141,7 @@ it('fails as it does otherwise', async () => {
   await expectProblem(await server.pull(request('/x', pull), { userID: '' }), 401, 'unauthenticated');
 });
 
-it('counts requests together with those through `fetch`, and ends streams when it drains', async () => {
+it('counts direct requests together with those through `fetch`, and ends streams when it drains', async () => {
   const server = await start({ rates: { perUser: 2 }, authenticate: () => ({ userID: 'fay' }) });
   const fay = { userID: 'fay' };
   const stream = readText(await server.poke(request('/x?clientGroupID=fay&profileID=p'), fay));

@@ -16,11 +16,11 @@ interface Setup {
   readonly total?: number;
   readonly failAt?: number;
   readonly failsToEnd?: boolean;
-  /** How long each piece takes, but the first, in milliseconds. */
+  /** The time that each piece but the first takes, in milliseconds. */
   readonly pieceMs?: number;
 }
 
-/** Ten megabytes of pieces, each with its number, and a client that can take them slowly. */
+/** Ten megabytes in numbered pieces, and a client that can read them slowly. */
 function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEnd = false, pieceMs = 0 }: Setup = {}) {
   let yielded = 0;
   let isOver = false;
@@ -38,14 +38,14 @@ function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEn
     }
   }
   const { log, lines } = memoryLog();
-  const budget = new Budget({ total, each: total, refusal: '' });
+  const budget = new Budget({ total, perUser: total, refusal: '' });
   const caller = { context: { userID: 'ann' }, requestID: 'r', log };
   const iterator = readAhead(pieces(), caller, budget)[Symbol.asyncIterator]();
-  /** Takes so many bytes, or the rest, and expects the next ones in their order. */
+  /** Takes this many bytes, or the rest, and expects the next ones in order. */
   let taken = 0;
-  const take = async (most = Number.POSITIVE_INFINITY): Promise<number> => {
+  const take = async (max = Number.POSITIVE_INFINITY): Promise<number> => {
     const from = taken;
-    while (taken - from < most) {
+    while (taken - from < max) {
       const { value, done } = await iterator.next();
       if (done) break;
       const expected = Buffer.from(value).every((byte, i) => byte === Math.floor((taken + i) / pieceLength));
@@ -57,7 +57,7 @@ function setUp({ total = 100 * MiB, failAt = Number.POSITIVE_INFINITY, failsToEn
   return { take, iterator, budget, lines, yielded: () => yielded, isOver: () => isOver };
 }
 
-/** Has temporary files made in a folder of their own. */
+/** Makes temporary files go to a new folder. */
 function useFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
   vi.stubEnv('TMPDIR', folder);
@@ -68,14 +68,14 @@ function useFolder(): string {
   return folder;
 }
 
-/** The names of this process for its files in a folder, which may have been removed. */
+/** The paths through which this process accesses its open files in a folder, even after they were deleted. */
 function openFilesIn(folder: string): string[] {
   return openFilesOf(process.pid)
     .filter(({ target }) => target.startsWith(folder))
     .map(({ path }) => path);
 }
 
-it('a client that reads gets each piece as it comes', async () => {
+it('a client that reads gets each piece immediately', async () => {
   const { take, yielded, budget } = setUp();
   await take(1);
   expect(yielded()).toBe(1);
@@ -85,7 +85,7 @@ it('a client that reads gets each piece as it comes', async () => {
   expect(budget.used).toBe(0);
 });
 
-it('for a client that stops, everything is read ahead, and nothing is left behind', async () => {
+it('everything is read ahead for a client that stops reading, and nothing is left behind', async () => {
   const folder = useFolder();
   const { take, isOver, budget, lines } = setUp();
   await take(1);
@@ -97,7 +97,7 @@ it('for a client that stops, everything is read ahead, and nothing is left behin
   expect(lines).toEqual([]);
 });
 
-it('a client that pauses now and then, and catches up, gets everything in its order', async () => {
+it('a client that pauses and catches up repeatedly gets everything in order', async () => {
   const { take, budget, isOver } = setUp();
   let length = 0;
   for (let i = 0; i < 8 && !isOver(); i++) {
@@ -109,20 +109,20 @@ it('a client that pauses now and then, and catches up, gets everything in its or
   expect(budget.used).toBe(0);
 });
 
-it('what finds no place in the budget waits for the client', async () => {
+it('pieces that exceed the budget wait for the client', async () => {
   const total = 2 * MiB;
   const { take, yielded, isOver, budget } = setUp({ total });
   await take(1);
   await vi.waitFor(() => expect(budget.used).toBe(total), { timeout: 20_000 });
   await sleep(100);
-  // The first piece has been taken, and one does not fit.
+  // The client has taken the first piece, and one piece does not fit.
   expect(yielded()).toBe(total / pieceLength + 2);
   expect(isOver()).toBe(false);
   expect(await take()).toBe((pieceCount - 1) * pieceLength);
   expect(budget.used).toBe(0);
 });
 
-it('without a place for files, the source waits for the client, and the log says so', async () => {
+it('without a folder for temporary files, the source waits for the client, and the log says so', async () => {
   useFolder();
   vi.stubEnv('TMPDIR', '/does/not/exist');
   const { take, yielded, lines } = setUp();
@@ -143,12 +143,12 @@ it('a failure of the source reaches the client, and leaves nothing behind', asyn
   expect(openFilesIn(folder)).toEqual([]);
 });
 
-it('a temporary file that cannot be read fails the answer, and leaves nothing behind', async () => {
+it('an unreadable temporary file fails the response, and leaves nothing behind', async () => {
   const folder = useFolder();
   const total = 2 * MiB;
   const { take, yielded, isOver, budget } = setUp({ total });
   await take(1);
-  // Once there is a piece that does not fit, nothing more is written, which would fill what is cut off with zeros.
+  // After a piece that does not fit, nothing more is written. A write would fill the truncated part with zeros.
   await vi.waitFor(() => expect(yielded()).toBe(total / pieceLength + 2), { timeout: 20_000 });
   for (const file of openFilesIn(folder)) truncateSync(file);
   await expect(take()).rejects.toThrow('A temporary file has been cut off');
@@ -157,7 +157,7 @@ it('a temporary file that cannot be read fails the answer, and leaves nothing be
   expect(openFilesIn(folder)).toEqual([]);
 });
 
-it('a client that goes away while it is read ahead leaves nothing behind', async () => {
+it('a client that disconnects during the read-ahead leaves nothing behind', async () => {
   const { take, isOver, budget, iterator } = setUp();
   await take(1);
   await vi.waitFor(() => expect(budget.used).toBeGreaterThan(0), { timeout: 20_000 });
@@ -166,7 +166,7 @@ it('a client that goes away while it is read ahead leaves nothing behind', async
   expect(budget.used).toBe(0);
 });
 
-it('a client that goes away leaves nothing behind if the source fails to end, either', async () => {
+it('a client that disconnects leaves nothing behind even if the source fails to end', async () => {
   const folder = useFolder();
   const { take, budget, iterator } = setUp({ total: 2 * MiB, failsToEnd: true });
   await take(1);
@@ -176,7 +176,7 @@ it('a client that goes away leaves nothing behind if the source fails to end, ei
   expect(openFilesIn(folder)).toEqual([]);
 });
 
-it('a client that goes away while it waits for a piece leaves nothing behind', async () => {
+it('a client that disconnects while it waits for a piece leaves nothing behind', async () => {
   const folder = useFolder();
   const { take, isOver, iterator } = setUp({ pieceMs: 100 });
   await take(1);
@@ -185,7 +185,7 @@ it('a client that goes away while it waits for a piece leaves nothing behind', a
   await iterator.return!();
   await waiting;
   expect(isOver()).toBe(true);
-  // By then, a client that is still there would be slow.
+  // By then, a client that is still connected would count as slow.
   await sleep(1_200);
   expect(openFilesIn(folder)).toEqual([]);
 });

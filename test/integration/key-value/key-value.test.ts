@@ -1,4 +1,4 @@
-/** Mutators that were written for Replicache's client, over rows; beside the client itself. */
+/** Mutators written for Replicache's client, run over rows and compared with the client itself. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type JSONValue, Replicache, type WriteTransaction } from 'replicache';
@@ -48,7 +48,7 @@ const transactionOf = (user: string) =>
 
 type Todo = { id: string; text: string; done: boolean; tags?: string[] };
 
-/** As the classic samples have them. */
+/** Written as in Replicache's classic samples. */
 const clientMutators = {
   createTodo: (tx: WriteTransaction, todo: Todo) => tx.set(`todo/${todo.id}`, todo),
   async updateTodo(tx: WriteTransaction, { id, ...changes }: Partial<Todo> & { id: string }) {
@@ -63,7 +63,7 @@ const clientMutators = {
 };
 
 describe('the mutators of the client', () => {
-  it('do on the server what they do in the client, to the rows of their user', async () => {
+  it('have the same effect on the server as in the client, on the rows of their user', async () => {
     const mutators = defineMutators(
       Object.fromEntries(
         Object.entries(clientMutators).map(([name, run]) => [
@@ -104,8 +104,8 @@ describe('the mutators of the client', () => {
     expect(await post('/sync/push', { pushVersion: 1, mutations })).toEqual({});
     const { patch } = (await post('/sync/pull', { pullVersion: 1, cookie: null })) as { patch: Op[] };
     const pulled = Object.fromEntries(patch.map(({ key, value }) => [key, withoutNulls(value)]));
-    const held = Object.fromEntries(await client.query((tx) => tx.scan().entries().toArray()));
-    expect(pulled).toEqual(held);
+    const clientEntries = Object.fromEntries(await client.query((tx) => tx.scan().entries().toArray()));
+    expect(pulled).toEqual(clientEntries);
     expect(Object.keys(pulled)).toEqual(['todo/a', 'todo/ü/1']);
     const { rows } = await database.pool.query("select done from todo where id = 'of ben'");
     expect(rows).toEqual([{ done: false }]);
@@ -130,17 +130,17 @@ async function take(tx: WriteTransaction, steps: readonly Step[]): Promise<unkno
   for (const step of steps) {
     if (step.do === 'set') results.push((await tx.set(step.key, step.value)) ?? null);
     else if (step.do === 'scan') {
-      const found = () => tx.scan(step.options);
+      const scan = () => tx.scan(step.options);
       const values: unknown[] = [];
-      for await (const value of found()) values.push(value);
-      results.push([await found().entries().toArray(), await found().keys().toArray(), values]);
+      for await (const value of scan()) values.push(value);
+      results.push([await scan().entries().toArray(), await scan().keys().toArray(), values]);
     } else if (step.do === 'isEmpty') results.push(await tx.isEmpty());
     else results.push((await tx[step.do](step.key)) ?? null);
   }
   return results;
 }
 
-it('answers whatever is asked as the client does', async () => {
+it('a key-value transaction answers any sequence of operations as the client does', async () => {
   const key = fc.constantFrom('x/', 'x/a', 'x/a/b', 'x/aa', 'x/b', 'x/%', 'x/é', 'x/😀', 'x/\uff5e', "x/'");
   const start = fc.record({ key, exclusive: fc.boolean() }, { requiredKeys: ['key'] });
   const prefix = fc.constantFrom('', 'x', 'x/', 'x/a', 'x/%', 'y');
@@ -177,7 +177,7 @@ it('answers whatever is asked as the client does', async () => {
 describe('rows', () => {
   const todos = async () => (await database.pool.query('select id, text, done, owner_id from todo order by id')).rows;
 
-  it('lose the fields that a value lacks, and keep columns that are none of its fields', async () => {
+  it('lose the fields that a value lacks, and keep columns that are not fields', async () => {
     const tx = transactionOf('ann');
     await tx.set('todo/a', { id: 'a', text: 'A', done: true });
     await database.pool.query("update todo set added = '2020-01-01T00:00:00Z'");
@@ -188,7 +188,7 @@ describe('rows', () => {
     expect(rows[0].added.getUTCFullYear()).toBe(2020);
   });
 
-  it('of others are neither seen nor written', async () => {
+  it('of other users are neither visible nor writable', async () => {
     await transactionOf('ben').set('todo/a', { text: 'B' });
     const tx = transactionOf('ann');
     expect([await tx.get('todo/a'), await tx.has('todo/a'), await tx.del('todo/a'), await tx.isEmpty()]).toEqual([
@@ -202,13 +202,13 @@ describe('rows', () => {
     expect(await todos()).toEqual([{ id: 'a', text: 'B', done: null, owner_id: 'ben' }]);
   });
 
-  it('are their user’s, whatever a value says', async () => {
+  it('belong to their user, even if a value names another', async () => {
     const rows = { ...todosOf('ann'), columns: ['id', 'owner_id'] };
     await keyValue(database.pool, { 'todo/': rows }).set('todo/c', { id: 'c', owner_id: 'ben' });
     expect(await todos()).toEqual([{ id: 'c', text: null, done: null, owner_id: 'ann' }]);
   });
 
-  it('may be in another schema, and have keys that are no text', async () => {
+  it('may be in another schema, and have keys that are not text', async () => {
     const tx = transactionOf('ann');
     await tx.set('count/10', { n: 1.5 });
     await tx.set('count/9', { n: 2 });
@@ -221,17 +221,17 @@ describe('rows', () => {
   });
 
   it.each<[why: string, work: (tx: KeyValueTransaction) => unknown, message: string]>([
-    ['a key without rows', (tx) => tx.get('list/a'), 'none of the prefixes'],
-    ['a value that is no object', (tx) => tx.set('todo/a', ['a']), 'each must be an object'],
+    ['a key without a table', (tx) => tx.get('list/a'), 'none of the prefixes'],
+    ['a value that is not an object', (tx) => tx.set('todo/a', ['a']), 'each must be an object'],
     ['a field without a column', (tx) => tx.set('todo/a', { 'id"; drop table todo': 1 }), 'not among the columns'],
     ['a value with another key', (tx) => tx.set('todo/a', { id: 'b' }), 'another "id" than its key'],
-    ['an index', (tx) => tx.scan({ indexName: 'byText' }).toArray(), 'index are not served'],
-  ])('are not taken for %s', async (_, work, message) => {
+    ['a scan by an index', (tx) => tx.scan({ indexName: 'byText' }).toArray(), 'index are not served'],
+  ])('are neither read nor written for %s', async (_, work, message) => {
     await expect(async () => work(transactionOf('ann'))).rejects.toThrow(message);
     expect(await todos()).toEqual([]);
   });
 
-  it('of two prefixes must be told apart', () => {
+  it('must not have overlapping prefixes', () => {
     const rows: KeyValueRows = { table: 'entry', key: 'key', value: 'value' };
     expect(() => keyValue(database.pool, { 'a/': rows, b: rows, 'a/b/': rows })).toThrow(SetupError);
     expect(() => keyValue(database.pool, { 'a/': rows, b: rows, 'ab/': rows })).not.toThrow();

@@ -23,7 +23,7 @@ async function start(rates: RateOptions) {
   return { pull, statuses };
 }
 
-it('one user who sends too many requests is told when to come back; others are not concerned', async () => {
+it('a user who sends too many requests is told when to retry, and other users are not affected', async () => {
   const { pull, statuses } = await start({ perUser: 3 });
   expect(await statuses('ann', 4)).toEqual([200, 200, 200, 429]);
   const refused = await pull('ann');
@@ -33,7 +33,7 @@ it('one user who sends too many requests is told when to come back; others are n
   expect(await statuses('bob', 3)).toEqual([200, 200, 200]);
 });
 
-it('one address, whoever it says that it is', async () => {
+it('an address is limited regardless of the user', async () => {
   const { statuses } = await start({ perAddress: 3, address: ({ headers }) => headers.get('X-Real-IP') ?? undefined });
   expect(await statuses(null, 2, { 'X-Real-IP': '203.0.113.1' })).toEqual([401, 401]);
   expect(await statuses('ann', 2, { 'X-Real-IP': '203.0.113.1' })).toEqual([200, 429]);
@@ -41,7 +41,7 @@ it('one address, whoever it says that it is', async () => {
   expect(await statuses('ann', 5)).toEqual([200, 200, 200, 200, 200]);
 });
 
-it('addresses of private networks are those of proxies, and not limited', async () => {
+it('addresses of private networks are not limited, because they belong to proxies', async () => {
   const { statuses } = await start({ perAddress: 1 });
   expect(await statuses('ann', 3)).toEqual([200, 200, 200]);
 });
@@ -59,7 +59,7 @@ it.each([
   ['fe80::1', true],
   ['2001:db8::1', false],
   ['8.8.8.8', false],
-])('%s is private: %s', (address, is) => {
+])('isPrivate(%s) returns %s', (address, is) => {
   expect(isPrivate(address)).toBe(is);
 });
 
@@ -70,16 +70,16 @@ it.each([
   ['2001:db8::6', '2001:db8:0:0'],
   ['2001:db8:1:2::', '2001:db8:1:2'],
   ['2001:db8:1::2:3:4:5', '2001:db8:1:0'],
-])('%s is counted as %s', (address, network) => {
+])('the address %s is counted as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-it('a limiter of the application', async () => {
+it('a limiter of the application is used', async () => {
   const { statuses } = await start({ perUser: new RateLimiterMemory({ points: 2, duration: 60 }), perAddress: false });
   expect(await statuses('ann', 3)).toEqual([200, 200, 429]);
 });
 
-it('a limiter that fails limits nobody, and the log says so', async () => {
+it('a limiter that fails limits no requests, and the log says so', async () => {
   const { statuses } = await start({ perUser: { consume: () => Promise.reject(new Error('no Redis')) } });
   expect(await statuses('ann', 1)).toEqual([200]);
   expect(server?.lines).toContainEqual(

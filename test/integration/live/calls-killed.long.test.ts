@@ -1,5 +1,5 @@
 /**
- * A call with an idempotency key has its effect once, whatever is killed. To run it for longer:
+ * A call with an idempotency key has its effect once, whatever is killed. For a longer run:
  * `KILLS=2000 npx vitest run test/integration/live/calls-killed.long.test.ts`
  */
 import { rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ it(
     if (process.env.KILLS !== undefined) console.log(tally);
     expect(faults).toEqual([]);
     expect(log).toBe('');
-    // Else nothing has been tried.
+    // Otherwise, the kills have tested nothing.
     expect(tally.killedInFlight).toBeGreaterThan(kills);
     expect(tally.broken).toBeGreaterThan(kills);
     expect(tally.killedBackends).toBeGreaterThan(0);
@@ -34,24 +34,24 @@ it(
 );
 
 const file = 'writes/calls.js';
-const keep = 'last(key.keep(answer));';
-/** Keeps the answer in a transaction of its own. */
+const keep = 'last(key.store(answer));';
+/** Stores the answer in a separate transaction. */
 const keepApart = (answer: string) =>
-  `await transact(({ query }) => query(key.keep(${answer}).text, key.keep(${answer}).values), []);`;
+  `await transact(({ query }) => query(key.store(${answer}).text, key.store(${answer}).values), []);`;
 const reply = "return outcome.status === 'applied'";
-/** So that a kill is likely to fall between the two transactions. */
+/** Makes a kill between the two transactions likely. */
 const pause = 'await new Promise((resolve) => setTimeout(resolve, 10));';
 
 interface Fault {
   readonly name: string;
-  readonly found: RegExp;
+  readonly expected: RegExp;
   readonly patches: readonly Patch[];
 }
 
 const faults: readonly Fault[] = [
   {
-    name: 'an answer that is kept after the transaction of its call',
-    found: /has its effect twice/,
+    name: 'an answer that is stored after the transaction of its call',
+    expected: /has its effect twice/,
     patches: [
       { file, find: keep, replace: ';' },
       {
@@ -66,24 +66,24 @@ const faults: readonly Fault[] = [
     ],
   },
   {
-    name: 'an answer that is kept before the transaction of its call',
-    found: /has its effect 0 times/,
+    name: 'an answer that is stored before the transaction of its call',
+    expected: /has its effect 0 times/,
     patches: [{ file, find: keep, replace: `{ ${keepApart('answer')} ${pause} }` }],
   },
 ];
 
 it.each(faults)(
-  'this finds $name',
-  async ({ name, found, patches }) => {
+  'the test above finds $name',
+  async ({ name, expected, patches }) => {
     const code = copyPatched('dist', join(copies, name.replaceAll(' ', '-')), patches);
-    let told = '';
-    // Where the kills fall is chance, so there may be more of them.
-    for (let seed = 1; seed <= 20 && !found.test(told); seed++) {
-      // Half the connections of a server's pool: the faulty calls take two each.
+    let violations = '';
+    // Kills fall at random points, so a fault may need several runs.
+    for (let seed = 1; seed <= 20 && !expected.test(violations); seed++) {
+      // Half the connections of a server's pool, because a faulty call takes two.
       const report = await callWhileKilling({ code, kills: 10, clients: 5, seed });
-      told = report.faults.join('\n');
+      violations = report.faults.join('\n');
     }
-    expect(told).toMatch(found);
+    expect(violations).toMatch(expected);
   },
   240_000,
 );

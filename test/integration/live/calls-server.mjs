@@ -1,6 +1,6 @@
 /**
- * Serves calls that must have their effect once, over the database of DATABASE_URL, from the compiled package in the folder
- * CODE. Plain JavaScript, so that a hundred of these processes start in little time.
+ * Serves calls that must have their effect once, on the database of DATABASE_URL, from the compiled package in the
+ * folder CODE. Plain JavaScript, so that a hundred of these processes start quickly.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * After a crash, Postgres gives new transactions the IDs of those that had been rolled back shortly before: nothing of
- * these had been written to the disk. Snapshots from before the crash have seen them end.
+ * After a crash, Postgres reuses the IDs of transactions that rolled back shortly before, because nothing of them was
+ * on disk. Snapshots from before the crash have seen these transactions end.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,17 +15,17 @@ import { fullRead, PullServer, SyncClient, tableView } from '../../support/synce
 import { until } from '../conformance/client/client.js';
 
 const rounds = 15;
-/** In so many of them, an ID must come again. On a slow machine, Postgres writes more of them down before it crashes. */
+/** Rounds in which an ID must be reused. On a slow machine, Postgres writes more IDs to disk before it crashes. */
 const reusedRounds = 6;
-const mostRounds = 60;
-const patienceMs = 60_000;
+const maxRounds = 60;
+const recoveryTimeoutMs = 60_000;
 const day = 24 * 60 * 60;
 const views = { a: tableView('a', 'id', 'a/'), b: tableView('b', 'id', 'b/') };
-/** Sees less. */
+/** A subset of the views. */
 const fewerViews = { a: tableView('a', 'id', 'a/') };
 
 let postgres: Postgres;
-/** One connection: when it is there again, so is the database. */
+/** A single connection: once it works again, so does the database. */
 let pool: pg.Pool;
 beforeEach(async () => {
   postgres = await Postgres.start();
@@ -41,11 +41,11 @@ afterEach(async () => {
 
 const run = (text: string) => pool.query(text);
 
-/** Which run of the database this is; undefined while it cannot be asked. */
+/** Identifies the current run of the database; undefined while the database does not respond. */
 async function currentRun(): Promise<string | undefined> {
   const text = 'select concat(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time()) as run';
-  const asked = await run(text).catch(() => undefined);
-  return asked?.rows[0].run;
+  const result = await run(text).catch(() => undefined);
+  return result?.rows[0].run;
 }
 
 const crashes: Readonly<Record<string, () => Promise<void>>> = {
@@ -53,7 +53,7 @@ const crashes: Readonly<Record<string, () => Promise<void>>> = {
     await postgres.kill();
     await postgres.start();
   },
-  async 'a session is killed, and the database server recovers by itself'() {
+  async 'a session is killed, and the database server recovers automatically'() {
     const session = new pg.Client(postgres.url).on('error', () => {});
     await session.connect();
     const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -61,20 +61,20 @@ const crashes: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-/** Has the database crash, and resolves when it is there again. */
+/** Makes the database crash, and resolves when it is up again. */
 async function crashBy(way: () => Promise<void>): Promise<void> {
   const before = await currentRun();
   await way();
   await until(async () => {
     const now = await currentRun();
     return now !== undefined && now !== before;
-  }, patienceMs);
+  }, recoveryTimeoutMs);
 }
 
 describe.each(Object.entries(crashes))('when %s', (_, way) => {
   const crash = () => crashBy(way);
 
-  it.each([1, 2, 3])('no client misses a transaction that has the ID of an earlier one, seed %d', async (seed) => {
+  it.each([1, 2, 3])('no client misses a transaction that has the ID of an earlier one (seed %d)', async (seed) => {
     const random = new Random(seed);
     const server = new PullServer(postgres.url, views);
     const other = new PullServer(postgres.url, fewerViews);
@@ -83,7 +83,7 @@ describe.each(Object.entries(crashes))('when %s', (_, way) => {
     let reused = 0;
     try {
       for (let round = 0; round < rounds || reused < reusedRounds; round++) {
-        expect(round).toBeLessThan(mostRounds);
+        expect(round).toBeLessThan(maxRounds);
         for (let i = random.between(0, 3); i > 0; i--) await commit(random);
         let last = 0n;
         for (let i = random.between(1, 4); i > 0; i--) last = await rollBack(random);
@@ -104,7 +104,7 @@ describe.each(Object.entries(crashes))('when %s', (_, way) => {
     }
   });
 
-  it('a server that has remembered the state of the database notices that it is another one', async () => {
+  it('a server detects that the database has another state than the one that it has cached', async () => {
     const random = new Random(4);
     const [server, other] = [new PullServer(postgres.url, views), new PullServer(postgres.url, views)];
     try {
@@ -113,7 +113,7 @@ describe.each(Object.entries(crashes))('when %s', (_, way) => {
       await rollBack(random);
       await client.pull();
       await crash();
-      // Now as many transactions have begun and ended as before.
+      // By now, as many transactions have begun and ended as before the crash.
       await commit(random);
       await client.pull();
       expect(client.held()).toEqual(await fullRead(other));

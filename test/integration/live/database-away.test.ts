@@ -17,7 +17,7 @@ let clients: PokedClients;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  // A cluster that a test may stop.
+  // A test can stop this cluster.
   vi.stubEnv('TIDEMARK_TEST_CLUSTER', postgres.url);
   server = await startServer();
   clients = await openPokedClients(server, ['ann', 'ben', 'ann']);
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const send = (path: string, init: RequestInit) => fetch(server.url + path, init);
 
-it('streams outlive a database that goes away, and bring what was written at its return', async () => {
+it('streams survive a restart of the database, and poke for changes made after it', async () => {
   const writer = startWriter(server.pool);
   await sleep(200);
   await writer.stop();

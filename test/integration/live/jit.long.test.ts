@@ -1,6 +1,6 @@
 /**
- * Debian's Postgres compiles expensive plans (JIT), which takes longer than most of the statements of a server. So none of
- * those is compiled, however expensive Postgres holds it to be, and none is held to be as expensive as a forbidden scan.
+ * Debian's Postgres compiles expensive plans (JIT), which takes longer than most of a server's statements. It must
+ * compile none of them, however expensive, and none may have the estimated cost of a forbidden scan.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const settings = {
   'auto_explain.log_timing': 'off',
   'auto_explain.log_nested_statements': 'on',
   log_line_prefix: '%a> ',
-  // Otherwise a plan must cost 100,000 to be compiled: the statements of a larger database would.
+  // The default threshold is 100,000, which the statements of a larger database would exceed.
   jit_above_cost: '10',
 };
 
@@ -67,17 +67,24 @@ let server: Database;
 let sync: Sync;
 let pokes: PokeReader;
 
-describe.skipIf(stockPostgresIsMissing)('the Postgres of Debian', () => {
+describe.skipIf(stockPostgresIsMissing)("Debian's Postgres", () => {
   beforeAll(async () => {
     database = await startEmbedded({ directory: folder, settings, binaries: stockBinaries() });
-    // Its own name: what a writer and the migration run is not a statement of a server.
+    // Uses another name, because statements of a writer and of the migration are not statements of a server.
     pool = new pg.Pool({ connectionString: database.url, max: 2, application_name: 'writer' });
     await pool.query(schema);
     await migrate({ database: pool, views, log: silent });
     const authenticate = (request: Request) => ({
       userID: request.headers.get('Authorization')!.slice('Bearer '.length),
     });
-    sync = await createSync({ database: database.url, views, mutators, authenticate, log: silent, audit: 1 });
+    sync = await createSync({
+      database: database.url,
+      views,
+      mutators,
+      authenticate,
+      log: silent,
+      consistencyChecks: 1,
+    });
     server = openPool(database.url, { max: 1 });
     pokes = await listenForPokes(send, { user: 'ben' });
   }, 200_000);
@@ -107,7 +114,7 @@ describe.skipIf(stockPostgresIsMissing)('the Postgres of Debian', () => {
 
   let cookie: unknown = null;
 
-  /** Pulls as a client, and returns how many ops came. */
+  /** Pulls as a client, and returns the number of ops. */
   async function pull(): Promise<number> {
     const group = { pullVersion: 1, clientGroupID: 'group', profileID: 'p', schemaVersion: '' };
     const answer = (await post('/sync/pull', { ...group, cookie })) as { cookie: unknown; patch: unknown[] };
@@ -115,13 +122,13 @@ describe.skipIf(stockPostgresIsMissing)('the Postgres of Debian', () => {
     return answer.patch.length;
   }
 
-  /** What the log has of the servers' statements: a plan each, after its text. */
+  /** The logged plans of the servers' statements, each after its text. */
   function plans(): string[] {
     const log = readFileSync(join(folder, 'postgres.log'), 'utf8');
     return log.split(/^(?=\S*> LOG: )/m).filter((entry) => entry.startsWith('tidemark> LOG:  duration'));
   }
 
-  it('compiles no statement of pulls, pushes, pokes, calls, reads and the upkeep', async () => {
+  it('compiles no statement of pulls, pushes, pokes, calls, reads or the upkeep', async () => {
     expect(await pull()).toBeGreaterThan(20_000);
     expect(await pull()).toBe(0);
     for (const changed of [1, 300, 12_000]) {

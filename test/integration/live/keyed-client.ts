@@ -1,21 +1,21 @@
-/** A client that sends each call with an idempotency key of its own, again and again until it is answered. */
+/** A client that sends each call with its own idempotency key, and repeats it until it is answered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What clients met on the way. */
+/** Counts of what the clients encountered. */
 export interface Tally {
-  /** Requests that are under way now. */
+  /** Requests that are in progress. */
   open: number;
-  /** Connections that broke before the answer was there. */
+  /** Connections that broke before the answer arrived. */
   broken: number;
-  /** 503. */
+  /** Responses with 503. */
   unavailable: number;
-  /** 409: the first request with the key was still at work. */
+  /** Responses with 409: the first request with the key was still in progress. */
   busy: number;
-  /** 200. */
+  /** Responses with 200. */
   answers: number;
-  /** First answers to a call that had been given before, and lost on the way. */
+  /** Replayed answers to calls whose first answer was lost on its way to the client. */
   replayed: number;
-  /** Answers to calls that had been answered already. */
+  /** Answers to calls that the client had already received an answer to. */
   repeated: number;
 }
 
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 export interface KeyedClientOptions {
-  /** Where the server is at the moment. */
+  /** The current address of the server. */
   readonly url: () => Promise<string>;
   readonly tally: Tally;
   readonly random: (below: number) => number;
@@ -41,9 +41,7 @@ export class KeyedClient {
     this.#options = options;
   }
 
-  /**
-   * Resolves with the answer, once there is one. Rejects for an answer that says that the call is wrong, or the server.
-   */
+  /** Resolves with the answer, once there is one. Rejects if a response says that the call or the server is wrong. */
   async call(path: string, body: unknown, key: string): Promise<Answer> {
     const { url, tally, random } = this.#options;
     for (;;) {

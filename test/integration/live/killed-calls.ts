@@ -1,5 +1,5 @@
 /**
- * Calls with a double effect if they ran twice, while servers and the database's backends are killed at random moments.
+ * Calls that would have a double effect if they ran twice, while servers and database backends are killed at random.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -19,26 +19,26 @@ export interface KilledCallsOptions {
 }
 
 export interface KilledCallsReport extends Tally {
-  /** That have been answered, with one or two effects each. */
+  /** Answered calls, with one or two effects each. */
   calls: number;
-  /** Requests that were under way when their server was killed. */
+  /** Requests that were in progress when their server was killed. */
   killedInFlight: number;
-  /** Backends that were killed while at work in a transaction. */
+  /** Backends that were killed during a transaction. */
   killedBackends: number;
-  /** What is not as it should be, a phrase each. */
+  /** The violations found, as a phrase each. */
   faults: string[];
-  /** What the servers logged: errors only. */
+  /** The errors that the servers logged. */
   log: string;
 }
 
-/** Calls of two clients wait for each other, those of others do not. */
+/** The number of clients whose calls wait for one another. */
 const clientsPerCounter = 2;
 
 const ddl = `
   create table effect (n text not null, token uuid not null default gen_random_uuid());
   create table counter (id int primary key, n int not null default 0)`;
 
-interface Done {
+interface FinishedCall {
   readonly effects: readonly string[];
   readonly answers: readonly string[];
   readonly key: string;
@@ -52,16 +52,16 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
   const servers = new KilledServers({ database: database.url, code });
   const tally: Tally = { open: 0, broken: 0, unavailable: 0, busy: 0, answers: 0, replayed: 0, repeated: 0 };
   const random = seeded(seed);
-  const done: Done[] = [];
+  const finished: FinishedCall[] = [];
   let killedInFlight = 0;
   let killedBackends = 0;
   let isCalling = true;
   const runs = Array.from({ length: clients }, async (_, id) => {
     const client = new KeyedClient({ url: () => servers.url(), tally, random });
-    for (let i = 0; isCalling; i++) done.push(await callOnce(client, id, i, { random, tally }));
+    for (let i = 0; isCalling; i++) finished.push(await callOnce(client, id, i, { random, tally }));
   });
   const calling = Promise.all(runs);
-  // A failed call ends the kills at once.
+  // A failed call ends the kills immediately.
   let failure: Promise<never> | undefined;
   calling.catch((error: unknown) => {
     failure = Promise.reject(error);
@@ -71,7 +71,7 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
     for (let round = 0; round < kills; round++) {
       await failure;
       await servers.url();
-      // A server that has just started is slow to give its first answers; most kills are to hit one that is at work.
+      // A server that has just started is slow to respond, and most kills must hit a busy server.
       const enough = tally.answers + (round % 4 === 0 ? 0 : 1 + random(clients));
       while (tally.answers < enough && failure === undefined) await sleep(1);
       await sleep(1 + random(40));
@@ -86,8 +86,8 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
     await calling;
     const log = await servers.close();
     await untilIdle(database.pool);
-    const faults = await judge(database.pool, done);
-    return { ...tally, calls: done.length, killedInFlight, killedBackends, faults, log };
+    const faults = await judge(database.pool, finished);
+    return { ...tally, calls: finished.length, killedInFlight, killedBackends, faults, log };
   } finally {
     isCalling = false;
     await servers.close();
@@ -96,15 +96,15 @@ export async function callWhileKilling(options: KilledCallsOptions): Promise<Kil
 }
 
 /**
- * Every third call is a batch of two; one in four is sent twice at once, and one in four again when it has been
- * answered.
+ * Every third call is a batch of two. One in four is sent twice at the same time, and one in four again after its
+ * answer.
  */
 async function callOnce(
   client: KeyedClient,
   id: number,
   i: number,
   { random, tally }: { random: (below: number) => number; tally: Tally },
-): Promise<Done> {
+): Promise<FinishedCall> {
   const key = `${id} ${i}`;
   const counter = Math.floor(id / clientsPerCounter);
   const effects = i % 3 === 0 ? [`${key} a`, `${key} b`] : [key];
@@ -128,10 +128,10 @@ async function callOnce(
   return { effects, answers: answers.map(({ text }) => text), key };
 }
 
-/** The server's connections; in a transaction, they name the request too. */
+/** Matches the server's connections, which also name the request during a transaction. */
 const ofTheServer = `application_name like 'tidemark%' and datname = current_database()`;
 
-/** Ends some of the server's connections, and says how many of them were at work. */
+/** Terminates some of the server's connections, and returns how many of them were busy. */
 async function killBackends(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ at_work: boolean }>(`
     select xact_start is not null as at_work, pg_terminate_backend(pid) from pg_stat_activity
@@ -139,7 +139,7 @@ async function killBackends(pool: pg.Pool): Promise<number> {
   return rows.filter(({ at_work }) => at_work).length;
 }
 
-/** What a killed server has begun in the database goes on for a moment, and is to be judged with the rest. */
+/** Waits until the statements of killed servers have ended, because their effects count, too. */
 async function untilIdle(pool: pg.Pool): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(`select from pg_stat_activity where ${ofTheServer}`);
@@ -148,29 +148,30 @@ async function untilIdle(pool: pg.Pool): Promise<void> {
   }
 }
 
-async function judge(pool: pg.Pool, done: readonly Done[]): Promise<string[]> {
+async function judge(pool: pg.Pool, finished: readonly FinishedCall[]): Promise<string[]> {
   const faults: string[] = [];
   const { rows } = await pool.query<{ n: string; tokens: string[] }>(
     'select n, array_agg(token::text) as tokens from effect group by n',
   );
   const tokens = new Map(rows.map((row) => [row.n, row.tokens]));
-  const kept = await pool.query<{ key: string; answer: string }>('select key, answer from tidemark.idempotency_key');
-  const keptAnswers = new Map(kept.rows.map(({ key, answer }) => [key, answer]));
-  const wanted = new Set(done.flatMap(({ effects }) => effects));
-  for (const n of tokens.keys()) if (!wanted.has(n)) faults.push(`${n} has an effect, and no answer`);
-  for (const { effects, answers, key } of done) {
+  const stored = await pool.query<{ key: string; answer: string }>('select key, answer from tidemark.idempotency_key');
+  const storedAnswers = new Map(stored.rows.map(({ key, answer }) => [key, answer]));
+  const expected = new Set(finished.flatMap(({ effects }) => effects));
+  for (const n of tokens.keys()) if (!expected.has(n)) faults.push(`${n} has an effect, and no answer`);
+  for (const { effects, answers, key } of finished) {
     for (const n of effects) {
       const count = tokens.get(n)?.length ?? 0;
       if (count !== 1) faults.push(`${n} has its effect ${count === 2 ? 'twice' : `${count} times`}`);
     }
     if (new Set(answers).size > 1) faults.push(`${key} has different answers`);
-    if (keptAnswers.get(key) !== answers[0]) faults.push(`${key} was answered with what is not kept`);
+    if (storedAnswers.get(key) !== answers[0]) faults.push(`${key} was answered with what is not kept`);
     const results = effects.map((n) => ({ ok: true, result: { n, token: tokens.get(n)?.[0] } }));
     const answer = JSON.stringify(effects.length === 1 ? results[0] : results);
     if (answers[0] !== answer) faults.push(`${key} was answered with another effect than it had`);
   }
-  if (kept.rows.length !== done.length) faults.push(`${kept.rows.length} answers are kept of ${done.length} calls`);
+  if (stored.rows.length !== finished.length)
+    faults.push(`${stored.rows.length} answers are kept of ${finished.length} calls`);
   const { rows: counters } = await pool.query<{ n: number }>('select sum(n)::int as n from counter');
-  if (counters[0]!.n !== wanted.size) faults.push(`the counters are at ${counters[0]!.n}, not at ${wanted.size}`);
+  if (counters[0]!.n !== expected.size) faults.push(`the counters are at ${counters[0]!.n}, not at ${expected.size}`);
   return faults;
 }

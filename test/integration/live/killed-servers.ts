@@ -1,4 +1,4 @@
-/** One server after another, each a process of its own, and killed. */
+/** Servers that run one after another, each in its own process, and are killed. */
 import { fileURLToPath } from 'node:url';
 import { type Running, start } from '../../support/process.js';
 
@@ -6,8 +6,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const script = fileURLToPath(new URL('calls-server.mjs', import.meta.url));
 
 /**
- * Servers start several at a time, and none while one serves: it would have too little of the machine to get any call
- * done.
+ * Servers start several at a time, and never while one serves, which would leave it too little CPU time to complete a
+ * call.
  */
 const batchSize = 5;
 
@@ -33,19 +33,19 @@ export class KilledServers {
     this.#serve(this.#next());
   }
 
-  /** Resolves with the address of the server that serves now, once there is one. */
+  /** Resolves with the address of the server that currently serves, once there is one. */
   async url(): Promise<string> {
     return (await this.#serving).url;
   }
 
-  /** Kills the server that serves, in the midst of everything, and lets the next one take its place. */
+  /** Kills the server that serves while it is busy, and lets the next one replace it. */
   async killServing(): Promise<void> {
     const { running } = await this.#serving;
     running.child.kill('SIGKILL');
     this.#serve(this.#next());
   }
 
-  /** Kills all that are left, and returns what all have logged. */
+  /** Kills the remaining servers, and returns the logs of all servers. */
   async close(): Promise<string> {
     this.#serve(Promise.reject(new Error('The servers have been closed')));
     for (const { child } of this.#started) child.kill('SIGKILL');
@@ -55,7 +55,7 @@ export class KilledServers {
 
   #serve(server: Promise<Server>): void {
     this.#serving = server;
-    // Whoever waits for it is told; at the end, nobody does.
+    // Callers that wait for the server receive the rejection; at the end, there are none.
     server.catch(() => {});
   }
 

@@ -52,7 +52,7 @@ const push = () =>
     mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
   });
 
-/** Ends all sessions of the database. Nobody can take part in a change of its name, say, while they last. */
+/** Ends all sessions of the database. Some changes, such as a new name, are impossible while a session exists. */
 async function endSessions(): Promise<void> {
   const sessions = `select pid from pg_stat_activity where datname = '${name}'`;
   await cluster.query(`select pg_terminate_backend(pid) from (${sessions}) session`);
@@ -61,7 +61,7 @@ async function endSessions(): Promise<void> {
 
 it.each([
   ['the role may not log in', 'alter role ROLE nologin', 'alter role ROLE login'],
-  ['the password is another', `alter role ROLE password 'y'`, `alter role ROLE password 'x'`],
+  ['the password differs', `alter role ROLE password 'y'`, `alter role ROLE password 'x'`],
   [
     'the role may not connect to the database',
     'revoke connect on database NAME from public',
@@ -76,7 +76,7 @@ it.each([
 ])('requests are answered with 503 and Retry-After while %s', async (_, sql, undo) => {
   const run = (text: string) => cluster.query(text.replaceAll('ROLE', role).replaceAll('NAME', name));
   expect((await pull()).status).toBe(200);
-  // The server may connect again in between.
+  // The server may reconnect in between.
   const change = async () => {
     await endSessions();
     await run(sql);
@@ -101,8 +101,8 @@ it.each([
   await vi.waitFor(async () => expect((await pull()).status).toBe(200));
 });
 
-it.each(['t', 'tidemark.meta', 'tidemark.change', 'tidemark.client', 'tidemark.client_group', 'tidemark.tick'])(
-  'the server is not ready while its role may not read %s, and says why in its log',
+it.each(['t', 'tidemark.meta', 'tidemark.change', 'tidemark.client', 'tidemark.client_group', 'tidemark.heartbeat'])(
+  'the server is not ready while its role may not read %s, and logs why',
   async (table) => {
     expect((await ask('/readyz')).status).toBe(200);
     await database.pool.query(`revoke select on ${table} from ${role}`);

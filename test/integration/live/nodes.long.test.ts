@@ -9,7 +9,7 @@ import { useNodes } from './nodes.js';
 const nodes = useNodes();
 const { client } = nodes;
 
-/** Longer than any poke takes, and much shorter than the minute after which a client pulls by itself. */
+/** Longer than any poke takes, and much shorter than the minute after which a client pulls automatically. */
 const promptMs = 5_000;
 
 const title = async (reader: TestClient) => (await reader.entries())['todo/t']?.title;
@@ -22,8 +22,8 @@ beforeEach(async () => {
     insert into todo (id, list_id, title, sort) values ('t', 'l', 'Milk', 1), ('secret', 'private', 'Say nothing', 1)`);
 });
 
-describe('two nodes over one database', () => {
-  it('a write on either node, or by SQL, reaches the clients of both at once', async () => {
+describe('two nodes on one database', () => {
+  it('bring a write on either node, or by SQL, to all clients promptly', async () => {
     const { one, two, pool } = nodes;
     const [annOne, benTwo] = [client('ann', { node: one }), client('ben', { node: two })];
     const readers = [annOne, benTwo, client('ann', { node: two }), client('ben', { node: one })];
@@ -39,11 +39,11 @@ describe('two nodes over one database', () => {
     await allRead('Rice');
     await pool.query("update todo set title = 'Bread' where id = 't'");
     await allRead('Bread');
-    // So it is the pokes, and no pull of the client's own.
+    // So pokes caused the pulls, and not the client's own interval.
     expect(await title(unpoked)).toBe('Milk');
   });
 
-  it('random writes everywhere: all clients come to hold what the database holds', async () => {
+  it('let all clients converge after random writes everywhere', async () => {
     const { one, two, pool } = nodes;
     const random = seeded(37);
     const { mutate, write } = randomChanges(random);
@@ -60,7 +60,7 @@ describe('two nodes over one database', () => {
     }
   });
 
-  it('a share that comes and goes on one node brings and takes the list on the other', async () => {
+  it('add and remove a list on one node when it is shared and unshared on the other', async () => {
     const { one, two } = nodes;
     const [ann, ben] = [client('ann', { node: one }), client('ben', { node: two })];
     const sees = (key: string, wanted: boolean) =>
@@ -74,7 +74,7 @@ describe('two nodes over one database', () => {
 });
 
 describe('a client that pushes to one node and is poked by the other', () => {
-  it('has its mutations confirmed', async () => {
+  it('receives the confirmation of its mutations', async () => {
     const ann = client('ann', { node: nodes.one, pokes: nodes.two });
     await until(async () => (await title(ann)) === 'Milk');
     await ann.rep.mutate['todo.update']({ id: 't', title: 'Oats' });
@@ -82,7 +82,7 @@ describe('a client that pushes to one node and is poked by the other', () => {
     expect(await title(ann)).toBe('Oats');
   });
 
-  it('has one confirmed that the server refuses, and that changes nothing', async () => {
+  it('receives the confirmation of a mutation that the server refuses', async () => {
     const ben = client('ben', { node: nodes.one, pokes: nodes.two });
     await until(async () => (await title(ben)) === 'Milk');
     await ben.rep.mutate['todo.create']({ id: 'x', listID: 'private', title: 'Mine now', sort: 2 });

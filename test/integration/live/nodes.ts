@@ -1,4 +1,4 @@
-/** Two processes of the example over one database, and clients that pull when they are poked, and at no other time. */
+/** Two processes of the example on one database, and clients that pull only when they are poked. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { connectPokes } from '../../../src/poke.js';
 import { type Example, startExample } from '../../e2e/example/example.js';
@@ -6,9 +6,9 @@ import { createEmptyDatabase, type TestDatabase } from '../../support/database.j
 import { openClient, type TestClient } from '../conformance/client/client.js';
 
 export interface Connections {
-  /** Where the client pulls and pushes. */
+  /** The node that the client pulls from and pushes to. */
   readonly node: Example;
-  /** Where its pokes come from. Default: the same node. `none`: from nowhere. */
+  /** The node that pokes the client, by default the same one; `none` for no pokes. */
   readonly pokes?: Example | 'none';
 }
 

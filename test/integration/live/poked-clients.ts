@@ -1,28 +1,28 @@
-/** Real sync clients of the example that pull when they are poked, and at no other time. */
+/** Real sync clients of the example that pull only when they are poked. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { connectPokes } from '../../../src/poke.js';
-import type { TailState } from '../../../src/pokes/tail.js';
+import type { NotifierState } from '../../../src/pokes/poke-notifier.js';
 import { openClient, type TestClient, until } from '../conformance/client/client.js';
 import type { TestServer } from '../conformance/server.js';
 import { applied, pull } from '../conformance/wire.js';
 
 export interface PokedClients {
-  /** Resolves when every client holds what its user's views hold. */
+  /** Resolves when every client holds the contents of its user's views. */
   converge(): Promise<void>;
-  /** What the clients complained about. */
+  /** The errors that the clients reported. */
   errors(): string[];
   close(): Promise<void>;
 }
 
-/** What the server says of its pokes; nothing while it is not ready. */
-export async function pokeState(server: TestServer): Promise<Partial<TailState>> {
-  const { pokes } = (await (await fetch(`${server.url}/readyz`)).json()) as { pokes?: TailState };
+/** The server's poke state; empty while the server is not ready. */
+export async function pokeState(server: TestServer): Promise<Partial<NotifierState>> {
+  const { pokes } = (await (await fetch(`${server.url}/readyz`)).json()) as { pokes?: NotifierState };
   return pokes ?? {};
 }
 
-/** Resolves when the change log was read a moment ago. */
-export function hasLooked(server: TestServer): Promise<void> {
+/** Resolves when the server has just read the change log. */
+export function hasPolled(server: TestServer): Promise<void> {
   return until(async () => ((await pokeState(server)).lagMs ?? Number.NaN) < 250);
 }
 
@@ -33,19 +33,19 @@ interface PokedClient extends TestClient {
 
 export async function openPokedClients(server: TestServer, users: readonly string[]): Promise<PokedClients> {
   const clients = users.map((user): PokedClient => {
-    // No interval, and the test never calls `pull`: what a client has, a poke brought it.
+    // There is no interval, and the test never calls `pull`, so only pokes bring data to a client.
     const client = openClient(server, user, { pullInterval: null });
     return { ...client, user, stop: connectPokes(client.rep, { url: `${server.url}/sync/poke` }) };
   });
-  await until(async () => (await pokeState(server)).listeners === clients.length);
+  await until(async () => (await pokeState(server)).subscribers === clients.length);
   return {
     async converge() {
-      await hasLooked(server);
+      await hasPolled(server);
       for (const { user, entries } of clients) {
         const { patch } = await pull(server, user, { clientGroupID: `reader ${user}` });
-        const wanted = Object.fromEntries(applied(new Map(), patch));
-        await until(async () => isDeepStrictEqual(await entries(), wanted), 15_000).catch(async () =>
-          expect(await entries()).toEqual(wanted),
+        const expected = Object.fromEntries(applied(new Map(), patch));
+        await until(async () => isDeepStrictEqual(await entries(), expected), 15_000).catch(async () =>
+          expect(await entries()).toEqual(expected),
         );
       }
     },

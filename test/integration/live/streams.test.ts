@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A connection for each request: where a stream is aborted, `fetch` connects again, for requests to come. */
+/** Opens a connection for each request, because `fetch` reconnects after an aborted stream, for future requests. */
 async function send(path: string, { headers, signal }: RequestInit): Promise<Response> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = { headers: headers as Record<string, string>, signal: signal!, agent: false };
@@ -24,7 +24,7 @@ async function send(path: string, { headers, signal }: RequestInit): Promise<Res
   return new Response(Readable.toWeb(response) as ReadableStream<Uint8Array>, { status: response.statusCode! });
 }
 
-/** The sockets of this process, which has both ends of each connection. */
+/** The number of sockets in this process, which has both ends of each connection. */
 const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
 
 const openAll = () =>
@@ -37,21 +37,21 @@ const openAll = () =>
     ),
   );
 
-it.each([1, 2])('hundreds of streams are poked, and nothing is left of them, time %d', async (round) => {
-  expect(await pokeState(server)).toEqual({ listeners: 0, lagMs: null });
+it.each([1, 2])('hundreds of streams are poked and leave nothing behind, round %d', async (round) => {
+  expect(await pokeState(server)).toEqual({ subscribers: 0, lagMs: null });
   const before = sockets();
   const readers = await openAll();
   await Promise.all(readers.map((reader) => reader.poked(1)));
   expect(sockets()).toBeGreaterThan(before + count);
-  expect(await pokeState(server)).toEqual({ listeners: count, lagMs: expect.any(Number) });
+  expect(await pokeState(server)).toEqual({ subscribers: count, lagMs: expect.any(Number) });
   for (const owner of ['ann', 'ben']) {
     await server.pool.query('insert into list (id, owner_id, name) values ($1, $2, $2)', [`${owner} ${round}`, owner]);
   }
   await Promise.all(readers.map((reader) => reader.poked(2)));
   for (const reader of readers) reader.close();
-  await vi.waitFor(async () => expect(await pokeState(server)).toEqual({ listeners: 0, lagMs: null }), 5_000);
+  await vi.waitFor(async () => expect(await pokeState(server)).toEqual({ subscribers: 0, lagMs: null }), 5_000);
   await Promise.all(readers.map((reader) => reader.ended));
-  // Connections to the database may have come or gone.
+  // Connections to the database may have opened or closed.
   await vi.waitFor(() => expect(sockets()).toBeLessThan(before + 10), 5_000);
   const ends = () =>
     server.lines.filter(({ fields }) => fields.path === '/sync/poke').map(({ fields }) => fields.outcome);

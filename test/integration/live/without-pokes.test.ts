@@ -13,7 +13,7 @@ const { client } = fixture;
 const users = ['ann', 'ann', 'ben', 'ben'];
 const steps = 150;
 
-it('clients that nobody pokes converge by their own pulls, whatever they and the database write', async () => {
+it('clients without pokes converge by their own pulls, regardless of who writes', async () => {
   const { pool } = fixture.server;
   const random = seeded(23);
   const { mutate, write } = randomChanges(random);

@@ -1,4 +1,4 @@
-/** Somebody who writes to the example's tables past the server, until told to stop. */
+/** Writes to the example's tables directly, bypassing the server, until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
@@ -18,7 +18,7 @@ const statements: readonly ((n: number) => string)[] = [
 ];
 
 export interface Writer {
-  /** Resolves with how many writes there were. */
+  /** Resolves with the number of writes. */
   stop(): Promise<number>;
 }
 

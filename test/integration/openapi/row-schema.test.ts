@@ -1,4 +1,4 @@
-/** The schemas of rows: what they say of each type, and that the rows that are sent are as they say. */
+/** The schemas of rows: what they state for each type, and that the rows sent conform to them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { migrate } from '../../../src/migrate.js';
@@ -113,13 +113,13 @@ const get = async (path: string): Promise<unknown> => (await sync.fetch(new Requ
 const schemaOf = (component: string) => document.components.schemas[component] as SchemaObject;
 const columnsOf = (component: string) => schemaOf(component).properties as Readonly<Record<string, SchemaObject>>;
 
-/** As RFC 3339 has them. */
+/** The formats of RFC 3339. */
 const formats: Readonly<Record<string, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
 };
 
-/** Whether a value is as a schema says, for the few keywords that rows' schemas have. */
+/** True if a value conforms to a schema, for the few keywords that schemas of rows use. */
 function accepts(schema: SchemaObject, value: unknown): boolean {
   const { type, format, anyOf, enum: values, items, properties, required } = schema as {
     type?: string | string[]; format?: string; anyOf?: SchemaObject[]; enum?: unknown[]; items?: SchemaObject;
@@ -153,7 +153,7 @@ const arrayOrNull = (element: object) => {
 };
 
 describe('the schema of a row', () => {
-  it('says of each column what its JSON is, and whether it can be null', () => {
+  it('states the JSON type of each column, and whether it can be null', () => {
     const { i8, num, pr, ...others } = columnsOf('SampleRow');
     for (const [schema, type] of [[i8, 'integer'], [num, 'number'], [pr, 'number']] as const) {
       expect(schema).toMatchObject({ type: [type, 'string', 'null'] });
@@ -186,7 +186,7 @@ describe('the schema of a row', () => {
     expect(schemaOf('SampleRow').required).toHaveLength(26);
   });
 
-  it('takes no NOT NULL from a table whose rows may be missing, and none for an expression', () => {
+  it('ignores NOT NULL in a query with an outer join, and for an expression', () => {
     expect(columnsOf('OuterRow')).toEqual({
       id: { type: 'integer', format: 'int32' },
       n: orNull('integer', { format: 'int32' }),
@@ -195,11 +195,11 @@ describe('the schema of a row', () => {
     expect(columnsOf('ExpressionRow')).toEqual({ double: { type: 'integer', format: 'int32' }, t: orNull('string') });
   });
 
-  it('is what the view declares, if it does', () => {
+  it('is the one that the view declares, if any', () => {
     expect(columnsOf('DeclaredRow').j).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'null' }] });
   });
 
-  it('has the names that clients know, and does not require what may be omitted', () => {
+  it('has the names that clients see, and does not require fields that can be omitted', () => {
     expect(schemaOf('ShapedRow')).toEqual({
       type: 'object',
       required: ['id', 'userId', 'tz', 'myF8'],
@@ -214,7 +214,7 @@ describe('the schema of a row', () => {
     });
   });
 
-  it('is that of the column that is the value', async () => {
+  it('is the schema of the column that the view uses as its value', async () => {
     expect(schemaOf('TimeRow')).toEqual(orNull('string', { description: expect.stringMatching(/UTC.*infinity/) }));
     expect(schemaOf('NumberRow')).toMatchObject({ type: ['integer', 'string', 'null'] });
     expect(await get('/api/views/time')).toEqual(['2026-01-31T12:00:00Z']);
@@ -224,7 +224,7 @@ describe('the schema of a row', () => {
     expect(accepts(schemaOf('NumberRow'), {})).toBe(false);
   });
 
-  it('comes with what keys look like', () => {
+  it('comes with the pattern of the keys', () => {
     const keyOf = (component: string) => JSON.stringify(schemaOf(component));
     expect(keyOf('ShapedPatch')).toContain('as `…list/{id}/{tz}`');
     expect(keyOf('TimePatch')).toContain('as `time of/{id}`');
@@ -242,19 +242,19 @@ describe('the schema of a row', () => {
     ['expression', 2],
     ['declared', 2],
     ['shaped', 2],
-  ])('accepts the rows of %s that are sent', async (view, count) => {
+  ])('accepts the rows that the view %s sends', async (view, count) => {
     const rows = (await get(`/api/views/${view}`)) as Readonly<Record<string, unknown>>[];
     expect(rows).toHaveLength(count);
     const schema = schemaOf(`${view.charAt(0).toUpperCase()}${view.slice(1)}Row`);
     for (const row of rows) {
       expect([row, accepts(schema, row)]).toEqual([row, true]);
-      // The judge is no yes-man.
+      // Checks that `accepts` can also reject.
       expect(accepts(schema, { ...row, [Object.keys(row)[0]!]: [] })).toBe(false);
     }
   });
 });
 
-it('the document of views alone has no calls', () => {
+it('the document of a server without mutators has no calls', () => {
   expect(Object.keys(document.paths).filter((path) => path.includes('mutators'))).toEqual([]);
   expect(document.tags.map(({ name }) => name)).toEqual(['views']);
   expect(document.info.title).toBe('API');

@@ -1,4 +1,4 @@
-/** Documents of small registries, and what they say about a mutator. */
+/** Documents of small registries, and what they state about a mutator. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { DescribedMutator } from '../../../src/openapi/call.js';
 import { createDocument, type DocumentOptions } from '../../../src/openapi/document.js';
@@ -13,7 +13,7 @@ export interface Documented {
   post(path: string): Operation;
 }
 
-/** Documents mutators that have nothing but validators. */
+/** Documents mutators that have only validators. */
 export function documentArgs(validators: Validators, options?: Partial<DocumentOptions>): Promise<Documented> {
   return documentMutators(
     Object.fromEntries(Object.entries(validators).map(([name, validator]) => [name, { validator }])),
@@ -39,7 +39,7 @@ export async function documentMutators(
   return { document, warnings, schemas: document.components.schemas, post };
 }
 
-/** A hand-written validator, of a vendor that nobody knows. */
+/** A hand-written validator of an unknown vendor. */
 export function handWritten(accepts: (value: unknown) => unknown): StandardSchemaV1 {
   return {
     '~standard': {

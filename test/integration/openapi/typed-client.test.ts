@@ -32,11 +32,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const source = () => readFile(join(root, 'test/typed-client/client.ts'), 'utf8');
 
-it('lets right calls compile, and finds what is wrong in others', async () => {
+it('the generated types accept correct calls, and reject calls with errors', async () => {
   expect(await compile(await source())).toEqual([]);
 });
 
-it('finds it by the lines that are marked as wrong, and by no other', async () => {
+it('the compiler rejects the lines that are marked as wrong, and no others', async () => {
   const text = await source();
   const marked = text.split('\n').flatMap((line, index) => (line.includes('@ts-expect-error') ? [index + 2] : []));
   expect(marked.length).toBeGreaterThan(10);
@@ -44,11 +44,11 @@ it('finds it by the lines that are marked as wrong, and by no other', async () =
   expect([...new Set(lines)]).toEqual(marked);
 });
 
-/** The numbers of the lines that the compiler refuses. */
+/** The numbers of the lines that the compiler rejects. */
 async function compile(text: string): Promise<number[]> {
   await writeFile(join(folder, 'client.ts'), text);
   const output = await run('node_modules/typescript/bin/tsc', ['-p', folder]).catch((error: { stdout?: string }) => {
-    // It exits with 2 when it has found errors.
+    // The compiler exits with 2 if it has found errors.
     if (!error.stdout) throw error;
     return error.stdout;
   });

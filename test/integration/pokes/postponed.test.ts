@@ -1,15 +1,15 @@
-/** What becomes of listeners who are seated elsewhere while a postponed question is on its way. */
+/** Subscribers that move to another cohort while a postponed statement is running. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Statement } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { CurrentInstallation } from '../../../src/installation/current-installation.js';
-import { Audiences, type Listener } from '../../../src/pokes/audiences.js';
-import { Postponed } from '../../../src/pokes/postponed.js';
-import { readTail } from '../../../src/store/tail.js';
+import { PostponedViews } from '../../../src/pokes/postponed-views.js';
+import { type Subscriber, SubscriptionIndex } from '../../../src/pokes/subscription-index.js';
+import { SchemaCache } from '../../../src/schema/schema-cache.js';
+import { readNewChanges } from '../../../src/store/new-changes.js';
 import { ClientViews } from '../../../src/view/client-views.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced } from '../../support/synced.js';
-import { announced, ddl, isQuestion, views } from './tailed.js';
+import { announced, ddl, isAffectedQuery, views } from './notifying.js';
 
 let database: TestDatabase;
 
@@ -20,36 +20,36 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 it.each<[string, (statement: Statement) => boolean]>([
-  ['before what has changed is read', ({ name }) => name === 'tidemark_look'],
-  ['before it is asked', isQuestion],
-])('%s', async (_, isMeant) => {
+  ['before the changes are read', ({ name }) => name === 'tidemark_poll'],
+  ['before the query for affected cohorts', isAffectedQuery],
+])('a subscriber that moves to another cohort %s is still poked', async (_, isMeant) => {
   let onMeant = () => {};
   const pool = openPool(database.url, { max: 2 });
   const db = announced(pool, async (statement) => {
     if (isMeant(statement)) onMeant();
   });
-  const installation = new CurrentInstallation(db, new ClientViews(db, views));
-  const bound = await installation.bind({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' });
-  const outlook = { views: bound.views, tables: bound.installation.tables, shape: '' };
-  const audiences = new Audiences();
-  const listener: Listener = {
+  const schemaCache = new SchemaCache(db, new ClientViews(db, views));
+  const resolved = await schemaCache.resolve({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' });
+  const subscription = { views: resolved.views, tables: resolved.schema.tables, schemaHash: '' };
+  const subscriptions = new SubscriptionIndex();
+  const subscriber: Subscriber = {
     clientGroupID: '',
     userID: 'ann',
-    outlook,
-    foundAt: '',
-    lookUp: async () => outlook,
+    subscription,
+    resolvedSchemaHash: '',
+    resolveViews: async () => subscription,
     poke: vi.fn(),
   };
-  audiences.add(listener);
-  const since = (await readTail(db, undefined, [])).snapshot;
+  subscriptions.add(subscriber);
+  const since = (await readNewChanges(db, undefined, [])).snapshot;
   await database.pool.query(`insert into item (owner_id) values ('ann')`);
 
-  onMeant = () => audiences.move(listener, { ...outlook, views: [] });
+  onMeant = () => subscriptions.update(subscriber, { ...subscription, views: [] });
   const onFailure = vi.fn();
-  const postponed = new Postponed({ db, audiences, onFailure });
-  postponed.add(bound.views.find(({ view }) => view.name === 'item')!.view, since, [listener]);
-  await vi.waitFor(() => expect(listener.poke).toHaveBeenCalledOnce(), { timeout: 5_000 });
-  expect(listener.outlook.views).toEqual([]);
+  const postponed = new PostponedViews({ db, subscriptions, onFailure });
+  postponed.add(resolved.views.find(({ view }) => view.name === 'item')!.view, since, [subscriber]);
+  await vi.waitFor(() => expect(subscriber.poke).toHaveBeenCalledOnce(), { timeout: 5_000 });
+  expect(subscriber.subscription.views).toEqual([]);
   expect(onFailure).not.toHaveBeenCalled();
   await pool.close();
 });

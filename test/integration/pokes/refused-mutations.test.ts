@@ -1,4 +1,4 @@
-/** Who is poked when a mutation is refused, and when that is forgotten. */
+/** The subscribers that are poked when a mutation is refused, and when the server forgets the refusal. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -7,13 +7,13 @@ import { pruneRefusals } from '../../../src/store/refusals.js';
 import { createPush } from '../../../src/writes/push.js';
 import { memoryLog } from '../../support/log.js';
 import { mutation, pushRequest } from '../writes/push-requests.js';
-import { ddl, isQuestion, useTailed, views } from './tailed.js';
+import { ddl, isAffectedQuery, useNotifiers, views } from './notifying.js';
 
-const tailed = useTailed(ddl, views);
+const fixture = useNotifiers(ddl, views);
 
 let db: Database;
 beforeAll(() => {
-  db = openPool(tailed.database.url);
+  db = openPool(fixture.database.url);
 });
 afterAll(() => db.close());
 
@@ -29,41 +29,44 @@ const refuse = (id: number) =>
     { context: { userID: 'ann' }, requestID: '', log: memoryLog().log },
   );
 
-it('the group that sent it is, whether it asks or not, and who else asks about the same user and profile', async () => {
-  const { tail } = tailed.start();
-  const listen = async (userID: string, clientGroupID: string, profileID: string, refused?: boolean) => {
+it('a refusal pokes its client group, and groups of its user and profile that request refusals', async () => {
+  const { notifier } = fixture.start();
+  const subscribeGroup = async (userID: string, clientGroupID: string, profileID: string, refused?: boolean) => {
     const poke = vi.fn();
-    await tail.listen({ userID }, { clientGroupID, profileID, schemaVersion: '', refused }, poke);
+    await notifier.subscribe({ userID }, { clientGroupID, profileID, schemaVersion: '', refused }, poke);
     return poke;
   };
-  const [own, ownAsking] = [await listen('ann', 'group', 'p'), await listen('ann', 'group', 'p', true)];
-  const otherAsking = await listen('ann', 'other', 'p', true);
+  const [own, ownWithRefusals] = [
+    await subscribeGroup('ann', 'group', 'p'),
+    await subscribeGroup('ann', 'group', 'p', true),
+  ];
+  const otherWithRefusals = await subscribeGroup('ann', 'other', 'p', true);
   const uninvolved = [
-    await listen('ann', 'other', 'p'),
-    await listen('ann', 'another', 'q', true),
-    await listen('ben', 'third', 'p', true),
+    await subscribeGroup('ann', 'other', 'p'),
+    await subscribeGroup('ann', 'another', 'q', true),
+    await subscribeGroup('ben', 'third', 'p', true),
   ];
   expect(await refuse(1)).toBeNull();
-  await vi.waitFor(() => expect(otherAsking).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(otherWithRefusals).toHaveBeenCalledTimes(1), { timeout: 10_000 });
   await vi.waitFor(() => expect(own).toHaveBeenCalledTimes(1), { timeout: 10_000 });
-  await vi.waitFor(() => expect(ownAsking).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(ownWithRefusals).toHaveBeenCalledTimes(1), { timeout: 10_000 });
 
-  await tailed.database.pool.query(`update tidemark.refusal set at = '2000-01-01T00:00:00.000Z'`);
-  await vi.waitFor(() => expect(otherAsking).toHaveBeenCalledTimes(2), { timeout: 10_000 });
+  await fixture.database.pool.query(`update tidemark.refusal set at = '2000-01-01T00:00:00.000Z'`);
+  await vi.waitFor(() => expect(otherWithRefusals).toHaveBeenCalledTimes(2), { timeout: 10_000 });
   await pruneRefusals(db);
-  await vi.waitFor(() => expect(otherAsking).toHaveBeenCalledTimes(3), { timeout: 10_000 });
-  await vi.waitFor(() => expect(ownAsking).toHaveBeenCalledTimes(3), { timeout: 10_000 });
-  // Nothing needs to be waited for: a look pokes all whom it concerns.
+  await vi.waitFor(() => expect(otherWithRefusals).toHaveBeenCalledTimes(3), { timeout: 10_000 });
+  await vi.waitFor(() => expect(ownWithRefusals).toHaveBeenCalledTimes(3), { timeout: 10_000 });
+  // There is no need to wait, because one poll pokes all affected subscribers.
   expect(own).toHaveBeenCalledTimes(1);
   for (const poke of uninvolved) expect(poke).not.toHaveBeenCalled();
 });
 
-it('if nobody asks, no question is asked about refusals', async () => {
-  const { listen } = tailed.start();
-  const { poke } = await listen('ann');
+it('no query reads refusals if no subscriber requests them', async () => {
+  const { subscribe } = fixture.start();
+  const { poke } = await subscribe('ann');
   await refuse(2);
   await pruneRefusals(db);
-  await tailed.database.pool.query(`insert into item (owner_id) values ('ann')`);
+  await fixture.database.pool.query(`insert into item (owner_id) values ('ann')`);
   await vi.waitFor(() => expect(poke).toHaveBeenCalled(), { timeout: 10_000 });
-  expect(tailed.sent.filter(isQuestion).filter(({ text }) => text.includes('refusal'))).toEqual([]);
+  expect(fixture.sent.filter(isAffectedQuery).filter(({ text }) => text.includes('refusal'))).toEqual([]);
 });

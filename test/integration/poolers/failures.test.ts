@@ -1,4 +1,4 @@
-/** What a pooler itself refuses or breaks: what passes is tried again, and what does not is said at once. */
+/** Errors of the pooler itself: the server retries after temporary ones, and reports others immediately. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
@@ -20,7 +20,7 @@ const add = defineMutator(async ({ tx, args }) => {
 const mutators = defineMutators({ add });
 const authenticate = () => ({ userID: 'ann' });
 
-describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
+describe.skipIf(pgbouncerIsMissing)('behind pgbouncer', () => {
   let database: TestDatabase;
   let pushes = 0;
 
@@ -62,7 +62,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     });
   const pull = (sync: Sync) => post(sync, 'pull', { pullVersion: 1, cookie: null });
 
-  it('no connection to the server for too long passes: no mutation is skipped, and all goes on', async () => {
+  it('a long wait for a connection to Postgres is temporary, and no mutation is skipped', async () => {
     const pooler = await pool({ size: 1, settings: { query_wait_timeout: 1 } });
     const sync = await serve(pooler.url);
     expect(await push(sync, ++pushes)).toBe(200);
@@ -74,7 +74,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('a pooler that is gone, and comes back, interrupts only', async () => {
+  it('a restart of the pooler is only an interruption', async () => {
     const first = await pool();
     const sync = await serve(first.url);
     expect(await push(sync, ++pushes)).toBe(200);
@@ -84,7 +84,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(await Promise.all([push(sync, ++pushes), pull(sync)])).toEqual([200, 200]);
   });
 
-  it('a killed connection to the server is no reason to skip a mutation', async () => {
+  it('a killed connection to Postgres is temporary, so no mutation is skipped', async () => {
     const pooler = await pool({ size: 1 });
     const db = openPool(pooler.url, { max: 2 });
     onTestFinished(() => db.close());
@@ -98,7 +98,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  it('more clients than it admits pass', async () => {
+  it('a refusal because of too many clients is temporary', async () => {
     const pooler = await pool({ settings: { max_client_conn: 1 } });
     const [one, two] = [openPool(pooler.url, { max: 1 }), openPool(pooler.url, { max: 1 })];
     onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
@@ -108,7 +108,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(isTransient(refused)).toBe(true);
   });
 
-  it('a server that is not there passes', async () => {
+  it('an unreachable Postgres is temporary', async () => {
     const nowhere = Object.assign(new URL(database.url), { port: '1' });
     const pooler = await startPgBouncer(nowhere.href, { settings: { server_login_retry: 1 } });
     onTestFinished(() => pooler.stop());
@@ -119,13 +119,13 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
 
   it.each<[what: string, change: Partial<URL>, says: RegExp]>([
     ['a wrong password', { password: 'wrong' }, /authentication failed.*Check the user and the password/],
-    ['a database that there is not', { pathname: '/none' }, /"none" does not exist.*Check the name/],
+    ['a database that does not exist', { pathname: '/none' }, /"none" does not exist.*Check the name/],
     [
-      'a startup parameter that it does not know',
+      'an unknown startup parameter',
       { search: 'options=-c%20jit%3Doff' },
       /startup parameter: options.*ignore_startup/,
     ],
-  ])('%s is said at once, and not waited for', async (_what, change, says) => {
+  ])('%s is reported immediately, without another attempt', async (_what, change, says) => {
     const pooler = await pool();
     const url = Object.assign(new URL(pooler.url), change).href;
     const onFailure = vi.fn();
@@ -134,7 +134,7 @@ describe.skipIf(pgbouncerIsMissing)('pgbouncer', () => {
     expect(onFailure).not.toHaveBeenCalled();
   });
 
-  it('that works by statement is refused, with what to do', async () => {
+  it('statement pooling is refused, with instructions', async () => {
     const { url } = await pool({ mode: 'statement' });
     const says = { name: 'SetupError', message: expect.stringContaining('pool_mode = transaction') };
     await expect(createSync({ database: url, views, mutators, authenticate, log: silent })).rejects.toMatchObject(says);

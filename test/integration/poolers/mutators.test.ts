@@ -1,4 +1,4 @@
-/** What mutators send, where pgbouncer lends the next transaction, whoever's it is, the same connection to Postgres. */
+/** Statements of mutators, where pgbouncer lends the same Postgres connection to the next transaction of any user. */
 import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
@@ -23,7 +23,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     await database.drop();
   });
 
-  /** Pushes a user's first mutation through a server of its own. Returns why it was skipped, if it was. */
+  /** Pushes a user's first mutation through a new server. Returns the reason if it was skipped. */
   async function push(userID: string, work: (tx: ClientBase) => Promise<unknown>): Promise<unknown> {
     const db = openPool(pooler.url, { max: 2 });
     onTestFinished(() => db.close());
@@ -37,7 +37,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     return lines[0];
   }
 
-  it('their prepared statements run, also where another version has the same name for another text', async () => {
+  it('prepared statements of mutators run even if another version uses their names for other texts', async () => {
     const add = (text: string) => (tx: ClientBase) => tx.query({ name: 'add', text, values: ['a note'] });
     expect(await push('ann', add('insert into note values ($1)'))).toBeUndefined();
     expect(await push('ben', add('insert into note values (upper($1))'))).toBeUndefined();
@@ -68,7 +68,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   it.each([
     ['applied', false],
     ['skipped', true],
-  ])('of a mutation that is %s, nothing stays in the session', async (what, fails) => {
+  ])('a mutation that is %s leaves nothing in the session', async (what, fails) => {
     let pid: number | undefined;
     const skipped = await push(`dan ${what}`, async (tx) => {
       pid = (await tx.query('select pg_backend_pid() as pid')).rows[0].pid;

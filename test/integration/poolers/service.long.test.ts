@@ -1,4 +1,4 @@
-/** All that a server does, with one connection to Postgres, which pgbouncer lends to one transaction after the other. */
+/** Everything that a server does, over a single Postgres connection, which pgbouncer lends per transaction. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listenTo } from '../../../src/db/listen.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -32,7 +32,7 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
     database = await createEmptyDatabase();
     await database.pool.query('create table note (id text primary key, owner_id text not null)');
     pooler = await startPgBouncer(database.url, { size: 1 });
-    // Two at once, as when several servers of a deployment migrate.
+    // Two migrations at the same time, as when several servers of a deployment migrate.
     const migrates = [1, 2].map(() => migrate({ database: pooler.url, views, pokes: { notify: true }, log: silent }));
     await Promise.all(migrates);
     for (let i = 0; i < 2; i++) {
@@ -57,41 +57,41 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
     return { status: response.status, body: await response.json() };
   };
 
-  it('serves two servers and many users at once', async () => {
+  it('serves two servers and many users simultaneously', async () => {
     const users = Array.from({ length: 16 }, (_, i) => `user ${i}`);
     const rounds = 6;
-    const work = users.map(async (userID, place) => {
+    const work = users.map(async (userID, index) => {
       let cookie: unknown = null;
-      const held = new Map<string, unknown>();
+      const clientRows = new Map<string, unknown>();
       for (let id = 1; id <= rounds; id++) {
         const mutations = [{ id, name: 'write', args: { id: `${userID} ${id}` }, timestamp: 0, clientID: userID }];
-        const pushed = await post(servers[(place + id) % 2]!, 'push', userID, { pushVersion: 1, mutations });
+        const pushed = await post(servers[(index + id) % 2]!, 'push', userID, { pushVersion: 1, mutations });
         expect(pushed.status).toBe(200);
         const pulled = await post(servers[id % 2]!, 'pull', userID, { pullVersion: 1, cookie });
         expect(pulled).toMatchObject({ status: 200, body: { lastMutationIDChanges: { [userID]: id } } });
         cookie = pulled.body.cookie;
         for (const { op, key, value } of pulled.body.patch) {
-          if (op === 'put') held.set(key, value);
-          else held.clear();
+          if (op === 'put') clientRows.set(key, value);
+          else clientRows.clear();
         }
-        expect(held.get(`${userID} ${id}`)).toEqual({ id: `${userID} ${id}`, owner_id: userID });
+        expect(clientRows.get(`${userID} ${id}`)).toEqual({ id: `${userID} ${id}`, owner_id: userID });
       }
     });
     await Promise.all(work);
     const { rows } = await database.pool.query('select count(*)::int as notes from note');
     expect(rows).toEqual([{ notes: users.length * rounds }]);
-    const [backends] = await openAndAsk<{ n: number }>(
+    const [backends] = await queryDirectly<{ n: number }>(
       `select count(*)::int as n from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
     );
     expect(backends!.n).toBeLessThanOrEqual(2);
   });
 
-  /** Past the pooler. */
-  async function openAndAsk<Row>(text: string): Promise<Row[]> {
+  /** Bypasses the pooler. */
+  async function queryDirectly<Row>(text: string): Promise<Row[]> {
     return (await database.pool.query(text)).rows as Row[];
   }
 
-  it('pokes, and answers who waits for a change', async () => {
+  it('serves pokes, and requests that wait for a change', async () => {
     const reader = await listenForPokes(sendTo(servers[0]!), { user: 'ben' });
     onTestFinished(() => reader.close());
     const first = await sendTo(servers[1]!)('/api/views/whole', { headers: { Authorization: 'Bearer ben' } });
@@ -106,7 +106,7 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
     expect(await answer.text()).toContain('by psql');
   });
 
-  it('is examined, and its change log pruned', async () => {
+  it('suffices to examine the database and to prune the change log', async () => {
     const db = openPool(pooler.url, { max: 3 });
     onTestFinished(() => db.close());
     await prune(db, 3600);
@@ -114,7 +114,7 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
     expect(findings.map(({ code }) => code)).toEqual(['fsync-off', 'superuser', 'capture-as-superuser']);
   });
 
-  it('that hears no notification is told so, once, and holds none', async () => {
+  it('causes one warning if notifications do not arrive, and pokes arrive anyway', async () => {
     const { log, lines } = memoryLog();
     const server = await createSync({ ...options, database: pooler.url, pokes: { notify: true }, log });
     onTestFinished(() => server.close());
@@ -129,7 +129,7 @@ describe.skipIf(pgbouncerIsMissing)('one connection', () => {
 });
 
 describe.skipIf(pgbouncerIsMissing)('notifications', () => {
-  it('arrive through a pooler that works by session', async () => {
+  it('arrive through a pooler in session mode', async () => {
     const database = await createEmptyDatabase();
     onTestFinished(() => database.drop());
     const pooler = await startPgBouncer(database.url, { mode: 'session', size: 3 });

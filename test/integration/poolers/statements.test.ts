@@ -1,4 +1,4 @@
-/** Statements through a pooler that lends each transaction one of two connections, and knows no named statements. */
+/** Statements through a pooler that lends each transaction one of two connections, without named statements. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
@@ -19,7 +19,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     await database.drop();
   });
 
-  /** A pool as Tidemark's own, and how many of its connections were closed. */
+  /** A pool like Tidemark's own, and the number of its connections that were closed. */
   function open(max = 5) {
     const pool = createPool(pooler.url, max);
     const onUnprepared = vi.fn();
@@ -37,12 +37,12 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     return client;
   }
 
-  it('names that the pooler does not know are found out once, and cost no request and no connection', async () => {
+  it('the server detects once that names are unusable, and loses no request and no connection', async () => {
     const { db, onUnprepared, onRemoved } = open();
     const ask = async (n: number) => {
       const statement = { name: 'number', text: 'select $1::int as n', values: [n] };
       const read = n % 3 > 0 ? db.query<{ n: number }> : undefined;
-      const [row] = read ? await read(statement) : await db.atOneMoment((query) => query<{ n: number }>(statement));
+      const [row] = read ? await read(statement) : await db.inSnapshot((query) => query<{ n: number }>(statement));
       return row!.n;
     };
     const numbers = Array.from({ length: 300 }, (_, n) => n);
@@ -57,7 +57,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     expect(rows[0].backends).toBeLessThanOrEqual(3);
   });
 
-  it('two versions never meet each other’s text', async () => {
+  it('two versions never run each other’s statements', async () => {
     const [older, newer] = [open(1).db, open(1).db];
     const version = (db: typeof older, text: string) =>
       db.query<{ version: string; pid: number }>({
@@ -78,7 +78,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     await hold(holders[0]!);
     await holders[1]!.query('commit');
     expect(await version(newer, 'newer')).toEqual([{ version: 'newer', pid: pids[1] }]);
-    // And then uses the other's.
+    // Then each uses the other's connection.
     expect(await version(older, 'older')).toEqual([{ version: 'older', pid: pids[1] }]);
     await holders[0]!.query('commit');
   });
@@ -96,21 +96,21 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     ['a transaction', (db) => db.transact((client) => client.query('select pg_sleep(21)'))],
     ['a COPY', (db) => db.copy('copy (select pg_sleep(22)) to stdout')[Symbol.asyncIterator]().next()],
     [
-      'what nobody waits for',
+      'a statement with an aborted signal',
       (db) => db.query({ text: 'select pg_sleep(23)', signal: AbortSignal.timeout(200), timeoutMs: 20_000 }),
     ],
-  ])('%s that is given up does not go on behind the pooler', async (_what, run) => {
+  ])('%s that is abandoned does not continue behind the pooler', async (_what, run) => {
     const db = openPool(pooler.url, { max: 2, limits });
     onTestFinished(() => db.close());
-    const given = run(db);
-    given.catch(() => {});
+    const outcome = run(db);
+    outcome.catch(() => {});
     await vi.waitFor(async () => expect(await running()).toBe(1), { interval: 5 });
-    await expect(given).rejects.toThrow();
+    await expect(outcome).rejects.toThrow();
     await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 5_000 });
     expect(await db.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
   });
 
-  it('a description that was cut short is in nobody’s way, and others leave nothing', async () => {
+  it('an interrupted description does not disturb others, and completed ones leave nothing', async () => {
     const { db } = open();
     const client = await connect();
     await client.query('prepare tidemark_described as select 1');
@@ -122,7 +122,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   });
 });
 
-describe('which errors are why a name is of no use', () => {
+describe('NamedStatements', () => {
   const failure = (code: string, severity = 'ERROR') => Object.assign(new Error('x'), { code, severity });
 
   it.each([
@@ -131,7 +131,7 @@ describe('which errors are why a name is of no use', () => {
     ['08P01', 'ERROR'],
     // As Supavisor sends it, which then closes the connection.
     ['42P05', 'FATAL'],
-  ])('%s, %s: no statement has one any more', (code, severity) => {
+  ])('names no more statements after the error %s (%s)', (code, severity) => {
     const onUnknown = vi.fn();
     const names = new NamedStatements(onUnknown);
     expect(names.nameOf({ name: 'look', text: 'select 1' })).toMatch(/^look_[\w-]{16}$/);
@@ -146,7 +146,7 @@ describe('which errors are why a name is of no use', () => {
     ['08P01', 'FATAL', false],
     ['57014', 'ERROR', false],
     ['57P01', 'FATAL', false],
-  ])('%s, %s: they go on', (code, severity, isWhy) => {
+  ])('continues to name statements after the error %s (%s)', (code, severity, isWhy) => {
     const onUnknown = vi.fn();
     const names = new NamedStatements(onUnknown);
     expect(names.areWhy(failure(code, severity))).toBe(isWhy);
@@ -154,7 +154,7 @@ describe('which errors are why a name is of no use', () => {
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
-  it('names differ by text, are the same for the same, and no statement gets one that has none', () => {
+  it('derives names from the text, and gives none to statements without a name', () => {
     const names = new NamedStatements();
     const named = (text: string) => names.nameOf({ name: 'look', text });
     expect(named('select 1')).toBe(named('select 1'));

@@ -1,4 +1,4 @@
-/** Partitions that are added reset nobody: their rows are sent. */
+/** Added partitions reset no client: the server sends their rows. */
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type View } from '../../../src/view/define.js';
@@ -28,20 +28,28 @@ const attach = 'alter table t attach partition high for values from (100) to (20
 const ops = ({ patch }: { patch: readonly { op: string; key?: string }[] }) =>
   patch.map(({ op, key }) => (key === undefined ? op : `${op} ${key.split('/')[1]}`)).sort();
 
-describe('a partition', () => {
+describe('a pull', () => {
   it.each<[name: string, change: string, sent: readonly string[]]>([
-    ['that is created sends nothing', create, []],
-    ['that is attached sends its rows', `${high}; ${attach}`, ['put 150', 'put 151', 'put all']],
-    ['sends what is written to it', `${create}; insert into t (id, n) values (100, 1)`, ['put 100', 'put all']],
-    ['sends what was written to others', `update t set n = 11 where id = 1; ${create}`, ['put 1', 'put all']],
+    ['sends nothing after an empty partition is created', create, []],
+    ['sends the rows of an attached partition', `${high}; ${attach}`, ['put 150', 'put 151', 'put all']],
     [
-      'that takes rows of another in sends what has changed',
+      'sends what is written to a created partition',
+      `${create}; insert into t (id, n) values (100, 1)`,
+      ['put 100', 'put all'],
+    ],
+    [
+      'sends what was written to other partitions before one is created',
+      `update t set n = 11 where id = 1; ${create}`,
+      ['put 1', 'put all'],
+    ],
+    [
+      'sends the differences after rows move between partitions',
       `insert into t (id, n) values (120, 1); delete from t where id = 120; ${high}; ${attach};
        update t set id = 160 where id = 2; update t set id = 3 where id = 151; delete from t where id = 150`,
       ['del 2', 'put 160', 'put 3', 'put all'],
     ],
     [
-      'with columns that came later',
+      'sends the rows of an attached partition after a column is added',
       `${high}; ${attach}; update t set n = n + 1 where id in (1, 150); alter table t add column b text default 'b';
        update t set n = n + 1 where id in (2, 151)`,
       ['put 1', 'put 150', 'put 151', 'put 2', 'put all'],
@@ -61,7 +69,7 @@ describe('a partition', () => {
     }
   });
 
-  it('that came after rows of its range had gone from another sends what differs', async () => {
+  it('sends only differing rows if a new partition takes over the rows of another', async () => {
     const { client, run, passASecond, truth } = await altered.start(ddl, { views });
     await run('insert into t (id, n) values (150, 1), (151, 2), (300, 3)');
     await client.pull();
@@ -75,14 +83,14 @@ describe('a partition', () => {
   it.each<[name: string, change: string]>([
     ['is detached', 'alter table t detach partition high'],
     ['is dropped', 'drop table high'],
-    ['is truncated by itself', 'truncate high'],
+    ['is truncated alone', 'truncate high'],
     ['is detached and attached again', `alter table t detach partition high; update high set n = 7; ${attach}`],
-    ['is written anew', 'alter table t alter column a type int using 1'],
+    ['is rewritten', 'alter table t alter column a type int using 1'],
     [
-      'has lost its trigger for a time',
+      'loses its trigger for a while',
       'alter table high disable trigger tidemark_update; update high set n = 7; alter table high enable always trigger tidemark_update',
     ],
-  ])('that %s is a reset', async (_, change) => {
+  ])('resets the client after a partition %s', async (_, change) => {
     const { client, run, passASecond, truth } = await altered.start(`${ddl}; ${high}; ${attach}`, { views });
     await run(change);
     passASecond();
@@ -90,22 +98,22 @@ describe('a partition', () => {
     expect(client.held()).toEqual(await truth());
   });
 
-  it('that was detached and attached in between is a reset for whoever knew it, and sends its rows to others', async () => {
+  it('resets clients that saw a partition before it was reattached, and sends its rows to others', async () => {
     const { client, newcomer, run, passASecond, truth } = await altered.start(ddl, { views });
     await run(create);
     passASecond();
-    const knowing = newcomer();
-    await knowing.pull();
+    const early = newcomer();
+    await early.pull();
     await run(
       `insert into t (id, n) values (150, 1); alter table t detach partition high; insert into high (id, n) values (151, 2); ${attach}`,
     );
     passASecond();
-    expect(ops(await knowing.pull())).toContain('clear');
+    expect(ops(await early.pull())).toContain('clear');
     expect(ops(await client.pull())).toEqual(['put 150', 'put 151', 'put all']);
     expect(client.held()).toEqual(await truth());
   });
 
-  it('of many rows is a reset', async () => {
+  it('resets the client after a large partition is attached', async () => {
     const { client, run, passASecond, truth } = await altered.start(ddl, { views });
     await run(`create table high (a text, n int, id int primary key); alter table high alter column a set storage plain;
       insert into high select repeat('x', 7000), i, 1000 + i from generate_series(0, 699) i;

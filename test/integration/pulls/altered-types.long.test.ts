@@ -1,4 +1,4 @@
-/** A type is altered while a transaction goes on that has written rows: afterwards, the same rows are other texts. */
+/** A type is altered while an open transaction has written rows. Afterwards, the same rows have other texts. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
@@ -19,34 +19,30 @@ const ddl = `create type mood as enum ('glad', 'sad'); create type place as (x i
 
 const labels = `alter type mood rename value 'sad' to 'sorry'`;
 
-/** What the transaction does, and what others do once it has ended. */
+/** The statements of the transaction, and those of others after it has ended. */
 const histories: readonly (readonly [name: string, during: string, after: string])[] = [
-  ['a row comes', 'insert into t (id, n) values (3, 3)', ''],
+  ['inserts a row', 'insert into t (id, n) values (3, 3)', ''],
+  ['inserts a row, before an unread column changes', 'insert into t (id, n) values (3, 3)', 'update t set more = 1'],
+  ['inserts a row that is deleted later', 'insert into t (id, n) values (3, 3)', 'delete from t where id = 3'],
   [
-    'a row comes, and something changes that no view reads',
-    'insert into t (id, n) values (3, 3)',
-    'update t set more = 1',
-  ],
-  ['a row comes and goes', 'insert into t (id, n) values (3, 3)', 'delete from t where id = 3'],
-  [
-    'a row comes and goes, while the sum remains what it is with it',
+    'inserts a row that is deleted later, with the sum unchanged',
     'insert into t (id, n) values (3, 3)',
     'delete from t where id = 3; update t set n = n + 3 where id = 2',
   ],
-  ['a row changes', 'update t set n = 7 where id = 1', ''],
-  ['a row changes, and something of it that no view reads', 'update t set n = 7 where id = 1', 'update t set more = 1'],
-  ['a row changes, and changes back', 'update t set n = 7 where id = 1', 'update t set n = 1 where id = 1'],
-  ['a row changes and goes', 'update t set n = 7 where id = 1', 'delete from t where id = 1'],
-  ['a row goes', 'delete from t where id = 1', ''],
-  ['a row goes and comes back', 'delete from t where id = 1', 'insert into t (id, n) values (1, 1)'],
-  ['rows get the label', `update t set n = 7, mood = 'sad' where id > 10`, 'update t set more = 1'],
+  ['updates a row', 'update t set n = 7 where id = 1', ''],
+  ['updates a row, before an unread column changes', 'update t set n = 7 where id = 1', 'update t set more = 1'],
+  ['updates a row that is changed back later', 'update t set n = 7 where id = 1', 'update t set n = 1 where id = 1'],
+  ['updates a row that is deleted later', 'update t set n = 7 where id = 1', 'delete from t where id = 1'],
+  ['deletes a row', 'delete from t where id = 1', ''],
+  ['deletes a row that is inserted again later', 'delete from t where id = 1', 'insert into t (id, n) values (1, 1)'],
+  ['writes the label to rows', `update t set n = 7, mood = 'sad' where id > 10`, 'update t set more = 1'],
 ];
 
 it.each(
   [labels, 'alter type place drop attribute y'].flatMap((change) =>
     histories.map(([name, during, after]) => [change, name, during, after] as const),
   ),
-)('%s: %s', async (change, _, during, after) => {
+)('clients converge after %s while a transaction %s', async (change, _, during, after) => {
   const { run, client, newcomer, passASecond, truth, url } = await altered.start(ddl, { views });
   const early = newcomer();
   await early.pull();
@@ -59,7 +55,7 @@ it.each(
   await slow.query('commit');
   await slow.end();
   await run(after);
-  // That a row was not there can be told; what it was, if it was there, not always.
+  // The server can determine that a row did not exist, but not always what an existing row contained.
   const { patch } = await client.pull();
   if (during.startsWith('insert')) expect(patch[0]?.op).not.toBe('clear');
   expect(client.held()).toEqual(await truth());
@@ -72,7 +68,7 @@ it.each([
   'alter type place rename attribute y to z',
   'alter type place drop attribute y',
   'alter type crate rename attribute place to spot',
-])('shows all rows as they are once a pull has shown one: %s', async (change) => {
+])('a pull that sends one row corrects all rows after %s', async (change) => {
   const { run, client, truth } = await altered.start(ddl, {
     views: {
       all: defineView<{ id: number }>({

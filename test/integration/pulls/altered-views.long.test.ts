@@ -1,4 +1,4 @@
-/** DDL on what some of a client's views read: their rows are sent again, those of the other views are not. */
+/** DDL that affects some of a client's views: the server resends their rows, but not those of the other views. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type View, type Views } from '../../../src/view/define.js';
@@ -28,15 +28,15 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()));
 });
 
-function serve({ url }: Altered, views: Views<Context>, audit = 0, watched?: WatchedDatabase): PullServer {
-  const server = new PullServer(url, views, watched?.watch, audit);
+function serve({ url }: Altered, views: Views<Context>, consistencyChecks = 0, watched?: WatchedDatabase): PullServer {
+  const server = new PullServer(url, views, watched?.watch, consistencyChecks);
   opened.push(server);
   return server;
 }
 
 const opsIn = (patch: readonly Op[]) => patch.map((op) => (op.op === 'clear' ? 'clear' : `${op.op} ${op.key}`)).sort();
 
-/** What a client is sent. Afterwards it holds what a new one would be sent, and goes on with what changes. */
+/** Returns the ops that a client receives. It then holds what a new one would receive, and follows further changes. */
 async function sentTo(tables: Altered, client: SyncClient, server?: PullServer): Promise<string[]> {
   const { patch } = await client.pull(server);
   const truth = () => (server ? fullRead(server) : tables.truth());
@@ -51,70 +51,74 @@ async function sentTo(tables: Altered, client: SyncClient, server?: PullServer):
 
 const again = ['put one/1', 'put one/2', 'put one/3'];
 
-describe('the rows of a view whose values are made of what was altered are put again, and nothing else', () => {
+describe('a pull after DDL resends only the rows of the affected view', () => {
   it.each<[what: string, one: View<Context>, change: string, sent?: string[]]>([
-    ['a column is added to all columns', all, 'alter table t add column extra int default 7'],
-    ['one of them is dropped', all, 'alter table t drop column gone'],
-    ['one of them is renamed', all, 'alter table t rename column gone to went'],
-    ['a label of an enum', all, `alter type mood rename value 'sad' to 'sorry'`],
-    ['another label for an enum', all, `alter type mood add value 'wild' before 'sad'`],
-    ['the type of one', all, 'alter table t alter column n type text using n::text'],
-    ['other values by a new type', short, `alter table t alter column title type varchar using title || '!'`],
-    ['the same values by a new type', short, 'alter table t alter column title type varchar(40)'],
+    ['if SELECT * gains a column', all, 'alter table t add column extra int default 7'],
+    ['if SELECT * loses a column', all, 'alter table t drop column gone'],
+    ['if a column of SELECT * is renamed', all, 'alter table t rename column gone to went'],
+    ['if an enum label is renamed', all, `alter type mood rename value 'sad' to 'sorry'`],
+    ['if an enum label is added', all, `alter type mood add value 'wild' before 'sad'`],
+    ['if a column of SELECT * changes its type', all, 'alter table t alter column n type text using n::text'],
     [
-      'one column for another of its name',
+      'if a column gets a new type and other values',
+      short,
+      `alter table t alter column title type varchar using title || '!'`,
+    ],
+    ['if a column gets a new type and keeps its values', short, 'alter table t alter column title type varchar(40)'],
+    [
+      'if another column of the same name replaces one',
       short,
       'alter table t drop column title; alter table t add column title int',
     ],
-    ['a column of whole rows', view('select id, to_jsonb(t) as row from t'), 'alter table t add column extra int'],
+    ['if whole rows gain a column', view('select id, to_jsonb(t) as row from t'), 'alter table t add column extra int'],
     [
-      'a join',
+      'if the view is a join',
       view('select t.id, t.title, u.note from t join u using (id)'),
       `alter table u alter column note type varchar using note || note`,
       ['put one/1', 'put one/3'],
     ],
     [
-      'an outer join',
+      'if the view is an outer join',
       view('select t.id, t.title, u.note from t left join u on u.id = t.id'),
       `alter table u alter column note type varchar using note || note`,
     ],
     [
-      'what is counted of each row',
+      'if a subquery sums the altered column',
       view('select id, (select sum(m) from u where u.id = t.id) as sum from t'),
       'alter table u alter column m type numeric(9, 2)',
     ],
     [
-      'what is added up of each group',
+      'if each group sums the altered column',
       view('select list as id, sum(n) as n from t group by list'),
       'alter table t alter column n type numeric(9, 2)',
       ['put one/1', 'put one/2'],
     ],
     [
-      'the first ones',
+      'if the view shows the first rows',
       view('select * from t order by n, id limit 2'),
       'alter table t add column extra int',
       ['put one/1', 'put one/2'],
     ],
     [
-      'one of several that share a key',
+      'if several rows share a key',
       view('select distinct list as id, n::numeric as n, mood from t', { key: ['id'] }),
       'alter table t alter column n type bigint',
       ['put one/1', 'put one/2'],
     ],
     [
-      'keys by a template',
+      'if a template forms the keys',
       view('select * from t', { key: ['list', 'id'], template: 'list/{list}/t/{id}', prefix: 'by/' }),
       'alter table t add column extra int',
       ['put by/list/1/t/1', 'put by/list/1/t/2', 'put by/list/2/t/3'],
     ],
     [
-      'keys under a prefix of the user’s own',
+      'if each user has a key prefix',
       view('select * from t', { prefix: ({ ctx }) => `${ctx.userID}/` }),
       'alter table t add column extra int',
       ['put ada/1', 'put ada/2', 'put ada/3'],
     ],
     [
-      'a parameter',
+      'if the query has a parameter',
       view('', { query: () => sql`select * from t where list = ${1}` }),
       'alter table t add column extra int',
       ['put one/1', 'put one/2'],
@@ -127,7 +131,7 @@ describe('the rows of a view whose values are made of what was altered are put a
   });
 });
 
-it('several views are altered at once, by one table or by two', async () => {
+it('a pull after DDL resends the rows of several views, affected by one table or by two', async () => {
   const both = view('select u.id, u.note, t.title from u join t using (id)');
   const tables = await altered.start(ddl, { views: { one: all, same, short, both } });
   const { client, run, passASecond } = tables;
@@ -138,7 +142,7 @@ it('several views are altered at once, by one table or by two', async () => {
   );
 });
 
-it('views that stand below one prefix go on side by side', async () => {
+it('a pull after DDL resends the rows of one of two views that share a prefix', async () => {
   const views = {
     even: view('select * from t where id % 2 = 0', { template: 'even/{id}', prefix: 'row/' }),
     odd: view('select id, title from t where id % 2 = 1', { template: 'odd/{id}', prefix: 'row/' }),
@@ -149,8 +153,8 @@ it('views that stand below one prefix go on side by side', async () => {
   expect(await sentTo(tables, tables.client)).toEqual(['put row/even/2']);
 });
 
-describe('what has changed before', () => {
-  it('in another table that decides is known', async () => {
+describe('a change before DDL', () => {
+  it('is sent if it is in another table of the condition', async () => {
     const one = view('select * from t where exists (select from u where u.id = t.id)');
     const tables = await altered.start(ddl, { views: { one, same } });
     const { client, run, passASecond } = tables;
@@ -160,7 +164,7 @@ describe('what has changed before', () => {
     expect(await sentTo(tables, client)).toEqual(['del one/1', 'put one/2', 'put one/3', 'put same/2']);
   });
 
-  it('in a table that was altered, and was pulled, is known', async () => {
+  it('causes no second deletion if the client has pulled it', async () => {
     const tables = await altered.start(ddl, { views: { one: all, same } });
     const { client, run, passASecond } = tables;
     await run('delete from t where id = 1; insert into t (id) values (4)');
@@ -170,7 +174,7 @@ describe('what has changed before', () => {
     expect(await sentTo(tables, client)).toEqual(['put one/2', 'put one/3', 'put one/4', 'put same/1']);
   });
 
-  it('in a table that was altered, and was not pulled, is told', async () => {
+  it('is sent if the client has not pulled it', async () => {
     const tables = await altered.start(ddl, { views: { one: all, same } });
     const { client, run, passASecond } = tables;
     await run('delete from t where id = 1; alter table t add column extra int');
@@ -179,8 +183,8 @@ describe('what has changed before', () => {
   });
 });
 
-describe('together with a deployment', () => {
-  it('that changes the view as well', async () => {
+describe('a deployment together with DDL', () => {
+  it('sends the difference of a view that both change', async () => {
     const tables = await altered.start(ddl, { views: { one: all, same } });
     const { client, run } = tables;
     await run('alter table t add column extra int');
@@ -188,14 +192,14 @@ describe('together with a deployment', () => {
     expect(await sentTo(tables, client, server)).toEqual(['del one/1', 'put one/2', 'put one/3']);
   });
 
-  it('that takes the view away', async () => {
+  it('deletes the rows of an altered view that it removes', async () => {
     const tables = await altered.start(ddl, { views: { one: all, same } });
     const { client, run } = tables;
     await run('alter table t drop column gone');
     expect(await sentTo(tables, client, serve(tables, { same }))).toEqual(['del one/1', 'del one/2', 'del one/3']);
   });
 
-  it('that has its keys shown by another view: what has the same text then is put, too', async () => {
+  it('puts all rows whose keys another view takes over, even those with the same text', async () => {
     const tables = await altered.start(ddl, { views: { one: view('select id, title from t'), same } });
     const { client, run } = tables;
     await run(`alter table t alter column title type varchar using title || '!'`);
@@ -204,7 +208,7 @@ describe('together with a deployment', () => {
   });
 });
 
-it('another parameter, of a table that was altered', async () => {
+it('a pull sends the difference after a parameter and its table change', async () => {
   let list = 1;
   const one = view('', { query: () => sql`select * from t where list = ${list}` });
   const tables = await altered.start(ddl, { views: { one, same } });
@@ -214,7 +218,7 @@ it('another parameter, of a table that was altered', async () => {
   expect(await sentTo(tables, tables.client)).toEqual(['del one/1', 'del one/2', 'put one/3']);
 });
 
-it('as often as it happens, and an audit knows what the client holds afterwards', async () => {
+it('repeated DDL resends the rows each time, and consistency checks find no differences', async () => {
   const tables = await altered.start(ddl, { views: { one: all, short, same } });
   const { run, passASecond, client } = tables;
   const server = serve(tables, { one: all, short, same }, 1);
@@ -228,11 +232,11 @@ it('as often as it happens, and an audit knows what the client holds afterwards'
     expect((await client.pull(server)).patch).not.toContainEqual({ op: 'clear' });
   }
   expect(client.held()).toEqual(await tables.truth());
-  const { compared, differences } = server.auditor.state();
-  expect({ compared: compared > 0, differences }).toEqual({ compared: true, differences: 0 });
+  const { comparisons, differences } = server.consistencyChecker.state();
+  expect({ comparisons: comparisons > 0, differences }).toEqual({ comparisons: true, differences: 0 });
 });
 
-it('what is sent again, at once to many, leaves room for small pulls', async () => {
+it('resending rows to many clients leaves a connection for small pulls', async () => {
   const watched = new WatchedDatabase();
   const tables = await altered.start(ddl, { views: { one: all, same } });
   const server = serve(tables, { one: all, same }, 0, watched);
@@ -242,61 +246,65 @@ it('what is sent again, at once to many, leaves room for small pulls', async () 
   await tables.run('alter table t add column extra int');
   tables.passASecond();
   const { cookie } = await pull('eve', null);
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   watched.take();
-  watched.before = ({ kind }) => (kind === 'copy' ? held : undefined);
+  watched.before = ({ kind }) => (kind === 'copy' ? released : undefined);
   const sent = users.map((userID, i) => pull(userID, cookies[i]));
   await vi.waitFor(() => expect(watched.statements.filter(({ kind }) => kind === 'copy')).toHaveLength(2), 10_000);
   await tables.run(`update v set text = 'new' where id = 1`);
   expect(opsIn((await pull('eve', cookie)).patch)).toEqual(['put same/1']);
-  letGo();
+  release();
   for (const { patch } of await Promise.all(sent)) expect(opsIn(patch)).toEqual([...again, 'put same/1']);
 });
 
-describe('a reset', () => {
+describe('a pull after DDL resets the client', () => {
   it.each<[why: string, views: Views<Context>, change: string]>([
-    ['if every view was altered', { one: all, short }, 'alter table t alter column title type varchar(9)'],
+    ['if every view is affected', { one: all, short }, 'alter table t alter column title type varchar(9)'],
     [
-      'if what finds the rows was altered',
+      'if a column of the condition changes its type',
       { one: view('select id, title from t where list = 1'), same },
       'alter table t alter column list type bigint',
     ],
     [
-      'if what groups them was altered',
+      'if a grouping column changes its type',
       { one: view('select list as id, sum(n) as n from t group by list'), same },
       'alter table t alter column list type bigint',
     ],
     [
-      'if what sorts the first ones was altered',
+      'if a column that orders the first rows changes',
       { one: view('select id, title from t order by n, id limit 2'), same },
       'alter table t alter column n type bigint using -n',
     ],
     [
-      'if a column of the key was altered',
+      'if a key column changes its type',
       { one: view('select n as id, title from t'), same },
       'alter table t alter column n type bigint',
     ],
     [
-      'if a column of the key is another now',
+      'if another column takes the name of a key column',
       { one: view('select n as id, title from t'), same },
       'alter table t rename column n to m; alter table t rename column gone to n; update t set n = m',
     ],
     [
-      'if a condition means another column now',
+      'if a name in the condition refers to another column',
       { one: view('select id, title from t where exists (select from u where u.id = t.id and n > 5)'), same },
       'alter table u add column n int',
     ],
-    ['if the table is another', { one: all, same }, 'alter table t rename to w; create table t (like w including all)'],
     [
-      'if labels are others by which rows are found',
+      'if another table takes the name of the table',
+      { one: all, same },
+      'alter table t rename to w; create table t (like w including all)',
+    ],
+    [
+      'if an enum label is renamed that the condition compares',
       { one: view(`select id, title from t where mood <> 'glad'`), same },
       `alter type mood rename value 'sad' to 'sorry'`,
     ],
     [
-      'if the query has no meaning any more',
+      'if the query is no longer valid',
       { one: view('select id, title from t'), same },
       'alter table t rename column title to name; alter table t add column title text; alter table t drop column title',
     ],
@@ -316,10 +324,10 @@ describe('a reset', () => {
     expect(server.lines.lines).toMatchObject([{ level: 'info', fields: { reason: 'views' } }]);
   });
 
-  it('if the view was kept before what decides its keys was', async () => {
+  it('if the view catalog has no digest of the keys', async () => {
     const tables = await altered.start(ddl, { views: { one: all, same } });
     const { client, run, passASecond } = tables;
-    await altered.database.pool.query(`update tidemark.view_text set definition = definition::jsonb - 'keysDigest'`);
+    await altered.database.pool.query(`update tidemark.view_catalog set definition = definition::jsonb - 'keysDigest'`);
     await run('alter table t add column extra int');
     passASecond();
     expect((await sentTo(tables, client))[0]).toBe('clear');

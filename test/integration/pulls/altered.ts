@@ -1,4 +1,4 @@
-/** Captured tables whose definition a test changes, with a server that goes on and a client that has pulled. */
+/** Captured tables whose definition a test changes, with a running server and a client that has pulled. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { Problem } from '../../../src/errors.js';
@@ -11,18 +11,18 @@ import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTa
 export interface Altered {
   /** Runs statements in one transaction, on a connection to the tables' schema. */
   run(sql: string): Promise<unknown>;
-  /** Runs one statement that takes no others beside it in its transaction. */
+  /** Runs one statement that must be alone in its transaction. */
   runAlone(sql: string): Promise<void>;
   readonly client: SyncClient;
   /** A client of the same server that has not pulled. */
   newcomer(): SyncClient;
-  /** A client, that has not pulled, of another server, which starts now. */
+  /** A client, which has not pulled, of another server, which starts now. */
   elsewhere(): SyncClient;
-  /** What a server holds to be so for a second. Needs fake dates. */
+  /** Makes a server's cached schema state expire, which it keeps for a second. Needs fake dates. */
   passASecond(): void;
   migrate(): Promise<void>;
-  installation(): ReturnType<typeof installationOf>;
-  /** What a client is told that starts now, by a server that starts now. */
+  schemaState(): ReturnType<typeof installationOf>;
+  /** The data that a new client receives from a server that starts now. */
   truth(): Promise<Record<string, unknown>>;
   /** A connection string for the tables' schema. */
   readonly url: string;
@@ -31,21 +31,21 @@ export interface Altered {
 
 export interface Setting {
   readonly views?: Views<Context> | undefined;
-  /** More settings of the server's sessions, as the option `-c` takes them. */
+  /** Additional settings of the server's sessions, as the option `-c` takes them. */
   readonly session?: string;
-  /** Who the server connects as. Default: the owner. */
+  /** The role that the server connects as. Default: the owner. */
   readonly role?: string;
 }
 
 export interface AlteredTables {
   readonly database: TestDatabase;
-  /** Of Postgres, as `server_version_num` says it. */
+  /** The version of Postgres, as in `server_version_num`. */
   readonly version: number;
-  /** Tables in a schema of their own, until the test is over. */
+  /** Creates tables in a schema of their own, which last until the end of the test. */
   start(ddl: string, setting?: Setting): Promise<Altered>;
 }
 
-/** A database for the tests of a file, which look at fake dates. */
+/** A database for the tests of a file, which use fake dates. */
 export function useAltered(): AlteredTables {
   let database: TestDatabase;
   let version: number;
@@ -53,7 +53,7 @@ export function useAltered(): AlteredTables {
   beforeAll(async () => {
     database = await createEmptyDatabase();
     version = await versionOf(database.pool);
-    // A server must not look at the tables again while a test holds them: it would wait in the place of the pulls.
+    // A server must not read the tables again while a test locks them, because it would wait instead of the pulls.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   });
   afterEach(async () => {
@@ -78,7 +78,7 @@ export function useAltered(): AlteredTables {
   };
 }
 
-/** Sees to it that nobody keeps what a change showed, who pulled before a server had noticed it. */
+/** Checks that clients that pulled before a server detected a change keep nothing that the change showed. */
 export async function expectForgotten(altered: Altered, change: string, undo: string): Promise<void> {
   const { run, client, newcomer, passASecond, truth } = altered;
   const clients = [client, newcomer()];
@@ -142,7 +142,7 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     elsewhere: () => new SyncClient(start()),
     passASecond: () => void vi.setSystemTime(Date.now() + 1100),
     migrate: () => migrate({ database: owner, views, log: silent }),
-    installation: () => installationOf(owner, views),
+    schemaState: () => installationOf(owner, views),
     truth: async () => {
       const server = new PullServer(served, views);
       return fullRead(server).finally(() => server.close());

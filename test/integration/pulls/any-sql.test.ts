@@ -1,4 +1,4 @@
-/** Queries that are easily got wrong: after each write, a client that has pulled holds what a new one is told. */
+/** Queries that are easy to get wrong. After each write, a client that has pulled holds what a new one receives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlQuery } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -57,8 +57,8 @@ async function converges({ text, values = [], key = ['id'], writes }: Case): Pro
   }
 }
 
-describe('names with schemas', () => {
-  it('are not captured by an inner table of the same name', async () => {
+describe('table names', () => {
+  it('with a schema are not captured by an inner table of the same name', async () => {
     const text = 'select o.t.id from o.t where exists (select 1 from public.t where public.t.x = o.t.id)';
     const writes = [
       'insert into o.t values (1, 1), (2, 2)',
@@ -70,20 +70,20 @@ describe('names with schemas', () => {
     expect(await converges({ name: '', text, writes })).toEqual({});
   });
 
-  it('nor where the view compares', async () => {
+  it('with a schema are not captured in a view that is not incremental', async () => {
     const text = 'select o.t.id, (select count(*) from t where t.x = o.t.id) as n from o.t';
     const writes = ['insert into o.t values (1, 1), (2, 2)', 'insert into public.t values (1, 7), (2, 1)'];
     expect(await converges({ name: '', text, writes })).toEqual({ 1: { id: 1, n: 1 }, 2: { id: 2, n: 0 } });
   });
 
-  it('are not needed for two tables of one name', async () => {
+  it('may repeat if no column refers to them', async () => {
     const text = 'select s as id, x from (select 1 as x from o.t, public.t) a, item, (select s from t) b';
     const writes = ["insert into o.t values (1, 5); insert into t values (5, 50, 's'); insert into item values (1)"];
     expect(await converges({ name: '', text, writes })).toEqual({ s: { id: 's', x: 1 } });
   });
 
   it.each(['k1', 'key', 'value', 'other', 'is_after', 'seat', 'p1'])(
-    'mean rows, whatever else is called %s',
+    'can refer to whole rows even if internal SQL uses the name %s',
     async (name) => {
       const text = `select distinct (${name}).name as id from item as ${name} (id, sort, name)`;
       const writes = [
@@ -95,7 +95,7 @@ describe('names with schemas', () => {
     },
   );
 
-  it('tell two tables of one name apart', async () => {
+  it('with a schema distinguish two tables of the same name', async () => {
     const text = 'select o.t.id, public.t.x from o.t join public.t on public.t.id = o.t.x';
     const writes = ['insert into o.t values (1, 5)', 'insert into t values (5, 50)', 'update t set x = 51'];
     expect(await converges({ name: '', text, writes })).toEqual({ 1: { id: 1, x: 51 } });
@@ -107,19 +107,19 @@ describe('parameters', () => {
 
   it.each<Case>([
     {
-      name: 'may stand only in a WITH query that nothing reads',
+      name: 'may occur only in a WITH query that nothing reads',
       text: 'with w as (select $1 as a, id from t) select id, (select max(x) from t where t.id = i.id) as x from item i where sort = $2',
       values: ['a', 9],
       writes: [items, 'insert into t values (1, 3)', 'update t set x = 4'],
     },
     {
-      name: 'are of one type wherever they stand',
+      name: 'have one type in all places',
       text: 'select id from item where sort >= $1 and $1 >= $2',
       values: [10, 9],
       writes: [items],
     },
     {
-      name: 'are sent as what they are',
+      name: 'are returned with their type',
       text: 'select i.id, $1 as level from (select * from item where sort >= $1) i',
       values: [10],
       writes: [items],
@@ -137,14 +137,14 @@ describe('parameters', () => {
       writes: [items],
     },
   ])('$name', async (one) => {
-    const held = await converges(one);
-    expect(Object.keys(held).length).toBeGreaterThan(0);
-    if (one.text.includes('level')) expect(held).toEqual({ 2: { id: 2, level: 10 }, 3: { id: 3, level: 10 } });
-    if (one.text.includes('$1 >= $2')) expect(Object.keys(held)).toEqual(['2', '3']);
-    if (one.text.includes('$1 + $2')) expect(Object.keys(held)).toEqual(['1', '2']);
+    const result = await converges(one);
+    expect(Object.keys(result).length).toBeGreaterThan(0);
+    if (one.text.includes('level')) expect(result).toEqual({ 2: { id: 2, level: 10 }, 3: { id: 3, level: 10 } });
+    if (one.text.includes('$1 >= $2')) expect(Object.keys(result)).toEqual(['2', '3']);
+    if (one.text.includes('$1 + $2')) expect(Object.keys(result)).toEqual(['1', '2']);
   });
 
-  it('can be of a domain that takes no null', async () => {
+  it('can have a domain type that forbids null', async () => {
     const text = 'select id, $1::level as l from item where sort >= $1::level';
     expect(await converges({ name: '', text, values: [10], writes: [items] })).toEqual({
       2: { id: 2, l: 10 },
@@ -152,27 +152,27 @@ describe('parameters', () => {
     });
   });
 
-  it('are not taken for what is grouped by where their values are equal', async () => {
+  it('are not confused with grouping expressions of equal value', async () => {
     const text = `select coalesce(sort + $2, 0)::text || grouping(sort + $2) as id, $1::int as a, 8 as b
       from item group by rollup (sort + $2, $2::int)`;
-    const held = await converges({ name: '', text, values: [8, 8], writes: ['insert into item values (1, 9)'] });
-    expect(held).toEqual({ '01': { id: '01', a: 8, b: 8 }, '170': { id: '170', a: 8, b: 8 } });
+    const result = await converges({ name: '', text, values: [8, 8], writes: ['insert into item values (1, 9)'] });
+    expect(result).toEqual({ '01': { id: '01', a: 8, b: 8 }, '170': { id: '170', a: 8, b: 8 } });
   });
 
-  it('are the same expression wherever they stand, once each has its type', async () => {
+  it('are the same expression in all places once each has its type', async () => {
     const text = `select $1::text as a, 'g' || grouping($1::text) as id from item group by cube ($1::text)`;
-    const held = await converges({ name: '', text, values: ['v'], writes: ['insert into item values (1, 9)'] });
-    expect(held).toEqual({ g0: { id: 'g0', a: 'v' }, g1: { id: 'g1', a: null } });
+    const result = await converges({ name: '', text, values: ['v'], writes: ['insert into item values (1, 9)'] });
+    expect(result).toEqual({ g0: { id: 'g0', a: 'v' }, g1: { id: 'g1', a: null } });
   });
 
-  it('directly behind an operator are no Unicode string', async () => {
+  it('directly after an operator do not become a Unicode string', async () => {
     const text = 'select id from item where (sort&$1) > 0';
     expect(await converges({ name: '', text, values: [8], writes: [items] })).toEqual({ 1: { id: 1 }, 2: { id: 2 } });
   });
 });
 
 describe('ties and duplicates', () => {
-  it('are settled by what reads tables, too', async () => {
+  it('are resolved deterministically by expressions that read tables', async () => {
     const notes = '(select count(*) from note n where n.t_id = t.id)::text';
     const text = `select x as id, jsonb_object_agg(${notes}, s) as d, (select max(label) from item) as l from t group by x`;
     const writes = [
@@ -182,8 +182,8 @@ describe('ties and duplicates', () => {
       "update item set label = 'm'",
       'update note set t_id = 1',
     ];
-    const held = await converges({ name: '', text, writes });
-    expect(held).toEqual({ 7: { id: 7, d: { 0: 'b', 2: 'a' }, l: 'm' }, 8: { id: 8, d: { 0: 'c' }, l: 'm' } });
+    const result = await converges({ name: '', text, writes });
+    expect(result).toEqual({ 7: { id: 7, d: { 0: 'b', 2: 'a' }, l: 'm' }, 8: { id: 8, d: { 0: 'c' }, l: 'm' } });
   });
 
   const rows = (table: string) => `insert into ${table} select n, n % 2, 's' from generate_series(1, 40) n`;
@@ -205,7 +205,7 @@ describe('ties and duplicates', () => {
       writes: [rows('t'), 'delete from t where id = 3', 'update t set s = s', "insert into t values (0, 0, 's')"],
     },
     {
-      name: 'any_value, sums of floats and arrays',
+      name: 'sums of floats and arrays',
       text: `select x as id, sum(f) as f, array_agg(s order by x) as a, array(select n.body from note n where n.t_id = t.x order by n.t_id) as b from t group by x`,
       writes: [
         'insert into t select n, n % 2, n::text, 1, 10 ^ (n % 17) + 0.1 from generate_series(1, 60) n',
@@ -215,7 +215,7 @@ describe('ties and duplicates', () => {
       ],
     },
     {
-      name: 'GROUP BY a text whose equal values are alike but for their case, and nothing else',
+      name: 'GROUP BY a case-insensitive text alone',
       text: 'select name as id from tag group by name',
       writes: [
         "insert into tag values (1, 'a'), (2, 'A'), (3, 'b'), (4, 'B')",
@@ -224,7 +224,7 @@ describe('ties and duplicates', () => {
       ],
     },
     {
-      name: 'array_agg over such values',
+      name: 'array_agg over case-insensitive texts',
       text: `select lower(name) collate "C" as id, array_agg(name order by name collate "C")::text as names from tag group by name`,
       key: ['names'],
       writes: [
@@ -286,7 +286,7 @@ describe('ties and duplicates', () => {
       ],
     },
     {
-      name: 'max over 1.0 and 1.00',
+      name: 'max and min over 1.0 and 1.00',
       text: 'select x as id, max(p) as p, min(p) as q from t group by x',
       writes: [
         "insert into t values (1, 1, '', 1.0), (2, 1, '', 1.00)",
@@ -294,7 +294,7 @@ describe('ties and duplicates', () => {
         'delete from t where id = 1',
       ],
     },
-  ])('of $name', async (one) => {
+  ])('are resolved deterministically in $name', async (one) => {
     await converges(one);
   });
 });
@@ -308,32 +308,40 @@ describe('whole rows', () => {
 
   it.each([
     [
-      'with other names for their columns',
+      'can have other names for their columns',
       'select a as id, to_jsonb(y) as j from t y (a, b)',
       { id: 1, j: { id: 1, x: 1, s: 'c', p: null, f: null } },
     ],
-    ['passed to a function for their type', 'select id, named(t) as n from t', { id: 1, n: 'a t' }],
-    ['in a call that looks like a column', 'select t.id, t.doubled from t', { id: 1, doubled: 2 }],
-    ['of an outer join', 'select t.id, to_jsonb(n) as j from t left join note n on n.t_id = t.id', { id: 1, j: null }],
-    ['counted', 'select t.id, count(n) as c from t left join note n on n.t_id = t.id group by t.id', { id: 1, c: 0 }],
+    ['can be passed to a function for their type', 'select id, named(t) as n from t', { id: 1, n: 'a t' }],
+    ['can be passed in a call that looks like a column', 'select t.id, t.doubled from t', { id: 1, doubled: 2 }],
+    [
+      'can come from an outer join',
+      'select t.id, to_jsonb(n) as j from t left join note n on n.t_id = t.id',
+      { id: 1, j: null },
+    ],
+    [
+      'can be counted',
+      'select t.id, count(n) as c from t left join note n on n.t_id = t.id group by t.id',
+      { id: 1, c: 0 },
+    ],
   ])('%s', async (name, text, row) => {
     expect(await converges({ name, text, writes })).toEqual({ 1: row });
   });
 });
 
-describe('moments read from text', () => {
+describe('dates and times in text', () => {
   const text = 'select id, body::timestamptz as at from note';
 
-  it('are those that the text names', async () => {
+  it('have the value that the text states', async () => {
     const writes = [
       "insert into note values (1, 1, '2026-01-01Z'), (2, 1, 'infinity')",
       "update note set body = 'epoch' where id = 2",
     ];
-    const held = await converges({ name: '', text, writes });
-    expect(Object.keys(held)).toEqual(['1', '2']);
+    const result = await converges({ name: '', text, writes });
+    expect(Object.keys(result)).toEqual(['1', '2']);
   });
 
-  it('fail the pull where they would be others each time', async () => {
+  it('fail the pull if their value would change each time', async () => {
     const writes = ["insert into note values (1, 1, ' Now')"];
     const pulls = converges({ name: '', text, writes });
     await expect(pulls).rejects.toHaveProperty('cause.message', expect.stringContaining('its meaning changes'));
@@ -348,7 +356,7 @@ describe('a group without rows', () => {
     "select 'all' as id, count(*) as n from item where 1 > 2 having exists (select from t where x = 1)",
     "select 'all' as id, max((select max(s) from t where t.id = i.id)) as s, (select max(x) from t) as x from item i where 1 > 2",
     'select id, (select (select max(x) from t) from item i where 1 > 2 and i.id = n.id having true) as x from note n',
-  ])('has what its subqueries return: %s', async (text) => {
+  ])('contains the results of its subqueries: %s', async (text) => {
     const writes = [
       'insert into note values (1)',
       'insert into t values (1, 1)',
@@ -359,7 +367,7 @@ describe('a group without rows', () => {
   });
 });
 
-describe('what Postgres takes', () => {
+describe('clients converge on the result of', () => {
   const writes = [
     "insert into t values (1, 1, 'open', 1), (2, 1, 'done', 2), (3, 2, 'shut', 2)",
     "insert into note values (1, 1, 'a'), (2, 1, 'b')",

@@ -1,4 +1,4 @@
-/** DDL after which the capture of a table is still right: nothing happens to clients whose views do not read what it alters. */
+/** DDL that leaves the capture of a table correct. Clients whose views do not read what it alters are unaffected. */
 import { describe, expect, it } from 'vitest';
 import { defineView } from '../../../src/view/define.js';
 import { useAltered } from './altered.js';
@@ -21,34 +21,42 @@ const cascading = owned('on update cascade on delete set null');
 
 const write = 'update t set n = 3 where id = 1; insert into t (id, n) values (3, 4); delete from t where id = 2';
 
-describe('the capture outlives DDL', () => {
+describe('capture', () => {
   it.each<[name: string, ddl: string, change: string, write?: string]>([
     [
-      'a timestamptz column in a table that had none',
+      'continues after a table gets its first timestamptz column',
       integers,
       'alter table t add column at timestamptz not null default now()',
-      // Two sessions write the same row, with other settings: what one leaves, the other finds.
+      // Two sessions with different settings write the same row: each finds what the other has left.
       `set timezone to 'Asia/Kathmandu'; set datestyle to 'German'; update t set n = 11 where id = 1;
        reset timezone; reset datestyle; update t set n = 12 where id = 1`,
     ],
-    ['a money column', integers, 'alter table t add column price money default 1'],
-    ['an interval column', integers, `alter table t add column span interval default '1 day'`],
-    ['a bytea column', integers, `alter table t add column bytes bytea default '\\xff'`],
-    ['an array of floats', integers, `alter table t add column floats float8[] default '{0.1}'`],
+    ['continues after a money column is added', integers, 'alter table t add column price money default 1'],
+    ['continues after an interval column is added', integers, `alter table t add column span interval default '1 day'`],
+    ['continues after a bytea column is added', integers, `alter table t add column bytes bytea default '\\xff'`],
     [
-      'a cascading foreign key dropped',
+      'continues after an array of floats is added',
+      integers,
+      `alter table t add column floats float8[] default '{0.1}'`,
+    ],
+    [
+      'continues after a cascading foreign key is dropped',
       cascading,
       'alter table t drop constraint t_n_fkey, drop constraint t_heir_fkey',
     ],
     [
-      'a foreign key that no longer cascades',
+      'continues after a foreign key stops cascading',
       cascading,
       'alter table t drop constraint t_heir_fkey; alter table t add foreign key (heir) references owner',
     ],
-    ['the column of a cascading foreign key dropped', cascading, 'alter table t drop column heir'],
-    ['the table dropped that a cascading foreign key refers to', cascading, 'drop table owner cascade'],
+    ['continues after the column of a cascading foreign key is dropped', cascading, 'alter table t drop column heir'],
     [
-      'foreign keys that change a row twice in one statement',
+      'continues after the table is dropped that a cascading foreign key references',
+      cascading,
+      'drop table owner cascade',
+    ],
+    [
+      'continues after foreign keys are added that change a row twice in one statement',
       owned(''),
       `alter table t drop constraint t_n_fkey, drop constraint t_heir_fkey,
          add foreign key (n) references owner on delete set null, add foreign key (heir) references owner on delete set null;
@@ -56,7 +64,7 @@ describe('the capture outlives DDL', () => {
       'delete from owner where id < 3',
     ],
     [
-      'a key that becomes deferrable',
+      'continues after the primary key becomes deferrable',
       integers,
       'alter table t drop constraint t_pkey, add primary key (id) deferrable initially deferred',
       'update t set id = 3; update t set id = 4 where n = 10; update t set id = 1 where n = 20',

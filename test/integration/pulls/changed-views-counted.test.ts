@@ -1,4 +1,4 @@
-/** What it costs that one view of many has changed. */
+/** The cost of a change of one view among many. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
@@ -54,22 +54,22 @@ async function rowsRead(table: string): Promise<number> {
   return Number(rows[0]!.read);
 }
 
-it('of a view that is the same, no row is read or sent; one statement reads all the others', async () => {
+it('a deployment reads no row of unchanged views, and all others in one statement', async () => {
   const client = new SyncClient(serve({ large, small }).server);
   await client.pull();
   const { server, watched } = serve({ large, item });
-  // What is read about the tables comes before.
+  // Reads the schema of the tables beforehand.
   await server.pull(null, {}, 'nobody');
   watched.take();
   const before = await rowsRead('large');
   const { patch } = await client.pull(server);
   expect(patch.map(({ op }) => op).sort()).toEqual([...Array(3).fill('del'), ...Array(5).fill('put')]);
   expect(await rowsRead('large')).toBe(before);
-  // The window does not know what became of the client group.
-  expect(watched.take()).toEqual(['look', 'probe', 'copy']);
+  // The cache has no record of the client group.
+  expect(watched.take()).toEqual(['poll', 'probe', 'copy']);
 });
 
-it('of one with another parameter, the rows before and after are read, by an index, and nothing is sent twice', async () => {
+it('a new parameter reads only the old and new rows, by an index, and sends them once', async () => {
   list = 7;
   const { server, watched } = serve({ large, item });
   const client = new SyncClient(server);
@@ -80,7 +80,7 @@ it('of one with another parameter, the rows before and after are read, by an ind
   const { patch } = await client.pull();
   expect(patch.map(({ op }) => op).sort()).toEqual([...Array(5).fill('del'), ...Array(5).fill('put')]);
   expect([await rowsRead('large'), await rowsRead('item')]).toEqual([large_, item_ + 10]);
-  expect(watched.take()).toEqual(['look', 'probe', 'copy']);
+  expect(watched.take()).toEqual(['poll', 'probe', 'copy']);
   expect((await client.pull()).patch).toEqual([]);
   expect(watched.take()).not.toContain('copy');
 });

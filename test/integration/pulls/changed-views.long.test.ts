@@ -1,7 +1,7 @@
-/** When some of a client's views have changed, the others are not sent again. */
+/** When some of a client's views have changed, the server does not resend the others. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
-import { rotateSecret } from '../../../src/installation/secrets.js';
+import { rotateSecret } from '../../../src/schema/secrets.js';
 import { sql } from '../../../src/sql.js';
 import { defineView, type View, type Views } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -14,7 +14,7 @@ interface Item {
   n: number;
 }
 
-/** Which list a user sees is what an application takes from the user's context. */
+/** The list that a user sees. An application would take it from the user's context. */
 let list: number | string = 1;
 const item = defineView<Item>({ key: 'id', query: () => sql<Item>`select id, list, n from item where list = ${list}` });
 const itemOf = (text: string, more: Partial<View<Context>> = {}): View<Context> => ({
@@ -32,8 +32,8 @@ const views: Views<Context> = { item, note };
 let database: TestDatabase;
 let opened: PullServer[] = [];
 
-function serve(own: Views<Context>, audit = 0, watched?: WatchedDatabase): PullServer {
-  const server = new PullServer(database.url, own, watched?.watch, audit);
+function serve(serverViews: Views<Context>, consistencyChecks = 0, watched?: WatchedDatabase): PullServer {
+  const server = new PullServer(database.url, serverViews, watched?.watch, consistencyChecks);
   opened.push(server);
   return server;
 }
@@ -65,13 +65,13 @@ afterAll(() => database.drop());
 const keysIn = (patch: readonly Op[]) => patch.map((op) => (op.op === 'clear' ? 'clear' : `${op.op} ${op.key}`)).sort();
 const orderOf = (client: SyncClient) => (client.cookie as { order: number }).order;
 
-async function started(server: PullServer): Promise<SyncClient> {
+async function startClient(server: PullServer): Promise<SyncClient> {
   const client = new SyncClient(server);
   await client.pull();
   return client;
 }
 
-/** What it is sent. It then holds what a new client would be sent, under a higher order, and the next pull is as usual. */
+/** Pulls, and returns the ops. The client then holds what a new one would, with a higher order, and pulls as usual. */
 async function sentTo(client: SyncClient, server: PullServer): Promise<string[]> {
   const before = orderOf(client);
   const { patch } = await client.pull(server);
@@ -84,67 +84,72 @@ async function sentTo(client: SyncClient, server: PullServer): Promise<string[]>
   return keysIn(patch);
 }
 
-describe('without the rows of the views that are the same', () => {
+describe('a pull sends only the difference', () => {
   it.each<[what: string, before: Views<Context>, after: Views<Context>, sent: string[]]>([
-    ['a new view', { note }, { note, tag }, ['put tag/1']],
-    ['a new view, before others', { note }, { tag, note }, ['put tag/1']],
-    ['views in another order', { note, tag }, { tag, note }, []],
-    ['a view that is gone', { item, note, tag }, { note }, ['del item/1', 'del item/2', 'del tag/1']],
+    ['for a new view', { note }, { note, tag }, ['put tag/1']],
+    ['for a new view that precedes others', { note }, { tag, note }, ['put tag/1']],
+    ['for views in another order', { note, tag }, { tag, note }, []],
+    ['for a removed view', { item, note, tag }, { note }, ['del item/1', 'del item/2', 'del tag/1']],
     [
-      'another query',
+      'for another query',
       { item, note },
       { item: itemOf('select id, n from item where id > 1'), note },
       ['del item/1', 'put item/2', 'put item/3'],
     ],
-    ['other columns', { item, note }, { item: { ...item, columns: { n: 'm' } }, note }, ['put item/1', 'put item/2']],
-    ['another prefix', { tag, note }, { tag: { ...tag, prefix: 't/' }, note }, ['del tag/1', 'put t/1']],
-    ['another name for the same keys and values', { tag, note }, { mark: { ...tag, prefix: 'tag/' }, note }, []],
     [
-      'a query that finds the same rows, and more',
+      'for other columns',
+      { item, note },
+      { item: { ...item, columns: { n: 'm' } }, note },
+      ['put item/1', 'put item/2'],
+    ],
+    ['for another prefix', { tag, note }, { tag: { ...tag, prefix: 't/' }, note }, ['del tag/1', 'put t/1']],
+    ['for another name with the same keys and values', { tag, note }, { mark: { ...tag, prefix: 'tag/' }, note }, []],
+    [
+      'for a query with the same rows and more',
       { item, note },
       { item: itemOf('select id, list, n from item'), note },
       ['put item/3'],
     ],
     [
-      'two that have swapped their keys',
+      'for two views that have swapped their keys',
       { a: { ...tag, prefix: 'a/' }, b: { ...note, prefix: 'b/' }, item },
       { a: { ...note, prefix: 'a/' }, b: { ...tag, prefix: 'b/' }, item },
       ['del b/2', 'put a/1', 'put a/2', 'put b/1'],
     ],
     [
-      'a prefix of the user’s own',
+      'for a prefix that was specific to the user',
       { tag: { ...tag, prefix: () => 'mine/' }, note },
       { tag, note },
       ['del mine/1', 'put tag/1'],
     ],
     [
-      'one that several rows share a key of',
+      'for a removed view whose rows share a key',
       { few: itemOf('select distinct list from item', { key: ['list'] }), note },
       { note },
       ['del few/1', 'del few/2'],
     ],
-    ['one that reads a table that is read by no other', { tagged, note }, { note }, ['del tagged/1']],
+    ['for a removed view of a table that no other view reads', { tagged, note }, { note }, ['del tagged/1']],
     [
-      'one that is counted',
+      'for a removed view with counts',
       { count: itemOf('select list, count(*)::int as n from item group by list', { key: ['list'] }), note },
       { note },
       ['del count/1', 'del count/2'],
     ],
   ])('%s', async (_, before, after, sent) => {
-    const client = await started(serve(before));
+    const client = await startClient(serve(before));
     expect(await sentTo(client, serve(after))).toEqual(sent);
   });
 
-  it('another parameter', async () => {
+  it('for another parameter', async () => {
     const server = serve(views);
-    const client = await started(server);
+    const client = await startClient(server);
     list = 2;
     expect(await sentTo(client, server)).toEqual(['del item/1', 'del item/2', 'put item/3']);
   });
 
-  it('another parameter, under a cookie that was signed with the secret before', async () => {
+  it('for another parameter, if the previous secret has signed the cookie', async () => {
     const server = serve(views);
-    const client = await started(server);
+    const client = await startClient(server);
     const db = openPool(database.url, { max: 1 });
     await rotateSecret(db, 1000);
     await db.query({ text: 'update tidemark.meta set signs_from = now()' });
@@ -154,9 +159,9 @@ describe('without the rows of the views that are the same', () => {
   });
 });
 
-it('what has changed since is right for each view, whatever became of it', async () => {
-  const client = await started(serve({ item, note, tagged }));
-  // As of the cookie: items 1 and 2, and tagged 1.
+it('a pull sends later changes of removed, changed and unchanged views', async () => {
+  const client = await startClient(serve({ item, note, tagged }));
+  // At the cookie's snapshot: items 1 and 2, and tagged 1.
   await run(`
     delete from item where id = 1; update item set list = 2 where id = 2; insert into item values (4, 1, 0);
     insert into tag values (3); delete from note where id = 1; insert into note values (3, 'three')`);
@@ -164,30 +169,30 @@ it('what has changed since is right for each view, whatever became of it', async
   expect(sent).toEqual(['del item/1', 'del note/1', 'del tagged/1', 'put item/2', 'put item/3', 'put note/3']);
 });
 
-it('as often as it happens, back and forth', async () => {
+it('a client can alternate between deployments with different views', async () => {
   const [one, other] = [serve(views), serve({ tag, note, tagged })];
-  const client = await started(one);
+  const client = await startClient(one);
   expect(await sentTo(client, other)).toEqual(['del item/1', 'del item/2', 'put tag/1', 'put tagged/1']);
   expect(await sentTo(client, one)).toEqual(['del tag/1', 'del tagged/1', 'put item/1', 'put item/2']);
 });
 
-it('clients with other cookies that come at once are each sent what they lack', async () => {
+it('simultaneous pulls with different cookies each receive what they lack', async () => {
   const watched = new WatchedDatabase();
   const server = serve(views, 0, watched);
   const clients: SyncClient[] = [];
-  for (const own of [1, 2, 1, 2]) {
-    list = own;
-    clients.push(await started(server));
+  for (const listID of [1, 2, 1, 2]) {
+    list = listID;
+    clients.push(await startClient(server));
   }
   list = 3;
   await Promise.all(clients.map((client) => client.pull()));
   for (const client of clients) expect(client.held()).toEqual(await fullRead(server));
 });
 
-it('what is written after the first look at the change log is sent, too', async () => {
+it('a pull also sends what is written after the first poll', async () => {
   const watched = new WatchedDatabase();
   const server = serve(views, 0, watched);
-  const client = await started(server);
+  const client = await startClient(server);
   list = 2;
   watched.before = async ({ kind }) => {
     if (kind !== 'copy') return;
@@ -200,42 +205,42 @@ it('what is written after the first look at the change log is sent, too', async 
   expect(client.held()).toEqual(await fullRead(server));
 });
 
-it('an audit knows what the client holds afterwards', async () => {
+it('consistency checks find no differences after the views change', async () => {
   const [one, other] = [serve({ item, note, tag }, 1), serve({ tagged, note, item: itemOf('select id from item') }, 1)];
-  const client = await started(one);
+  const client = await startClient(one);
   for (const server of [other, one, other, one]) {
     await run(`update note set text = text || '.'; update item set list = 3 - list, n = n + 1`);
     expect((await client.pull(server)).patch[0]).not.toEqual({ op: 'clear' });
   }
   await run(`update note set text = text || '.'`);
   await client.pull(other);
-  expect(other.auditor.state()).toEqual({ compared: 1, differences: 0 });
+  expect(other.consistencyChecker.state()).toEqual({ comparisons: 1, differences: 0 });
   expect(client.held()).toEqual(await fullRead(other));
 });
 
-describe('a reset', () => {
+describe('a pull after the views change resets the client', () => {
   const others = { item: itemOf('select id, n from item where id > 1'), note };
 
   it.each<[why: string, before: Views<Context>, after: Views<Context>, between: string]>([
     ['if no view is the same', { item }, { tag }, 'select'],
-    ['if nobody knows the view any more', { item, note }, others, 'delete from tidemark.view_text'],
+    ['if the view catalog no longer contains the view', { item, note }, others, 'delete from tidemark.view_catalog'],
     [
-      'if what found the rows of a view that is gone has another shape',
+      'if the condition of a removed view has a column of another type',
       { item, note },
       { note },
       'alter table item alter column list type bigint',
     ],
     ['if a table was truncated', { item, note }, others, 'truncate note'],
-    ['if the table of a view that is gone was truncated', { item, note }, { note }, 'truncate item'],
+    ['if the table of a removed view was truncated', { item, note }, { note }, 'truncate item'],
     [
-      'if the table of a view that is gone is not captured any more',
+      'if the table of a removed view is no longer captured',
       { label, note },
       { note },
       'drop trigger tidemark_insert on label',
     ],
-    ['if the table of a view that is gone is no more', { badge, note }, { note }, 'alter table badge rename to mark'],
+    ['if the table of a removed view no longer exists', { badge, note }, { note }, 'alter table badge rename to mark'],
   ])('%s', async (_, before, after, between) => {
-    const client = await started(serve(before));
+    const client = await startClient(serve(before));
     await run(between);
     const server = serve(after);
     const { patch } = await client.pull(server);
@@ -243,19 +248,22 @@ describe('a reset', () => {
     expect(client.held()).toEqual(await fullRead(server));
   });
 
-  it('if what is kept of the view cannot be read, and the log says so', async () => {
-    const client = await started(serve({ item, note }));
-    await run(`update tidemark.view_text set definition = '{'`);
+  it('and logs an error if the definition in the view catalog is invalid', async () => {
+    const client = await startClient(serve({ item, note }));
+    await run(`update tidemark.view_catalog set definition = '{'`);
     const server = serve(others);
     expect((await client.pull(server)).patch[0]).toEqual({ op: 'clear' });
-    expect(server.lines.lines[0]).toMatchObject({ level: 'error', message: expect.stringContaining('cannot be told') });
-    await run('delete from tidemark.view_text');
+    expect(server.lines.lines[0]).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining('Cannot determine'),
+    });
+    await run('delete from tidemark.view_catalog');
   });
 
-  it('if a value that a view that is gone was given is none of its type any more, which is no failure', async () => {
+  it('without an error if a parameter of a removed view no longer fits its type', async () => {
     await run('create type pair as (a int, b int)');
     const paired = itemOf('', { query: () => sql`select id, n from item where ${'(1,2)'}::pair is not null` });
-    const client = await started(serve({ paired, note }));
+    const client = await startClient(serve({ paired, note }));
     await run('alter type pair add attribute c int');
     const server = serve({ note });
     const { patch } = await client.pull(server);
@@ -265,7 +273,7 @@ describe('a reset', () => {
     await run('drop type pair');
   });
 
-  it('if the user is another', async () => {
+  it('if the cookie belongs to another user', async () => {
     const server = serve(views);
     const { cookie } = await server.pull(null, {}, 'ada');
     list = 2;
@@ -277,7 +285,7 @@ describe('a reset', () => {
       query: () => sql`select id, n from item where ${'x'.repeat(200)}::text <> ${list}::text`,
     });
     const server = serve({ long, note });
-    const client = await started(server);
+    const client = await startClient(server);
     list = 2;
     expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });
   });

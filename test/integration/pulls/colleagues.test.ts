@@ -1,4 +1,4 @@
-/** Users who see the same rows, each by a view of their own: one statement reads for all, and keeps them apart. */
+/** Users who see the same rows through views of their own: one statement reads for all, and keeps them apart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -6,7 +6,7 @@ import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, type PullAnswer, PullServer } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';
 
-/** A list is seen by its members; a member's note about it, by the member alone. */
+/** A list is visible to its members, and a member's note about it only to that member. */
 const ddl = `
   create table list (id text primary key, name text not null);
   create table member (list_id text not null, user_id text not null, note text not null default '', primary key (list_id, user_id));
@@ -31,7 +31,7 @@ const sizes = (ctx: Context) => sql<{
 const size: Views<Context> = {
   size: defineView<{ list_id: string }>({ key: 'list_id', query: ({ ctx }) => sizes(ctx) }),
 };
-/** The first of them. */
+/** A view of the first of these rows, with a limit. */
 const first = (limit: ReturnType<typeof sql>): Views<Context> => ({
   size: defineView<{ list_id: string }>({
     key: 'list_id',
@@ -65,26 +65,26 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-type Held = Map<string, { cookie: unknown }>;
+type Clients = Map<string, { cookie: unknown }>;
 
 async function pull(userID: string, cookie: unknown): Promise<PullAnswer> {
   return server.pull(cookie, { clientGroupID: `group of ${userID}` }, userID);
 }
 
-/** A first pull of each, and then another, so that the window knows their groups. */
-async function connect(names: readonly string[]): Promise<Held> {
-  const held: Held = new Map();
-  for (const name of names) held.set(name, await pull(name, null));
-  await pullAll(held);
+/** Pulls twice for each user, so that the cache contains their groups. */
+async function connect(names: readonly string[]): Promise<Clients> {
+  const clients: Clients = new Map();
+  for (const name of names) clients.set(name, await pull(name, null));
+  await pullAll(clients);
   watched.take();
-  return held;
+  return clients;
 }
 
-async function pullAll(held: Held): Promise<Map<string, PullAnswer>> {
+async function pullAll(clients: Clients): Promise<Map<string, PullAnswer>> {
   const answers = await Promise.all(
-    [...held].map(async ([name, { cookie }]) => [name, await pull(name, cookie)] as const),
+    [...clients].map(async ([name, { cookie }]) => [name, await pull(name, cookie)] as const),
   );
-  for (const [name, answer] of answers) held.set(name, answer);
+  for (const [name, answer] of answers) clients.set(name, answer);
   return new Map(answers);
 }
 
@@ -93,18 +93,18 @@ const isEven = (name: string) => Number(name.slice('user '.length)) % 2 === 0;
 describe('after one change', () => {
   beforeEach(() => serve(views));
 
-  it('one look and one delta serve 240 users, and each gets what their own parameters yield', async () => {
-    const held = await connect(users);
+  it('one poll and one delta serve 240 users, each with the result of their own parameters', async () => {
+    const clients = await connect(users);
     await run(`update list set name = 'Canary' where id = 'even'`);
-    const answers = await pullAll(held);
-    expect(watched.take()).toEqual(['look', 'delta']);
+    const answers = await pullAll(clients);
+    expect(watched.take()).toEqual(['poll', 'delta']);
     for (const [name, { patch }] of answers) {
       const put = { op: 'put', key: 'list/even', value: { id: 'even', name: 'Canary' } };
       expect(patch, name).toEqual(isEven(name) ? [put] : []);
     }
-    // Those for whom the delta was empty have kept their cookies. Both kinds meet again.
+    // Clients with an empty delta have kept their cookies. Now both kinds of clients share a statement again.
     await run(`update member set note = 'canary of ' || user_id where right(user_id, 1) in ('6', '7')`);
-    for (const [name, { patch }] of await pullAll(held)) {
+    for (const [name, { patch }] of await pullAll(clients)) {
       const text = JSON.stringify(patch);
       const ids = name.endsWith('6') ? ['even', 'shared'] : name.endsWith('7') ? ['shared'] : [];
       expect(patch.map((op) => op.op !== 'clear' && op.key).sort()).toEqual(ids.map((id) => `note/${id}`));
@@ -112,15 +112,15 @@ describe('after one change', () => {
     }
   });
 
-  it('who comes and who goes is told each for themselves', async () => {
-    const held = await connect(users.slice(0, 40));
+  it('users who gain or lose a list each receive their own ops', async () => {
+    const clients = await connect(users.slice(0, 40));
     await run(`
       begin;
       delete from member where list_id = 'even' and user_id in ('user 0', 'user 2');
       insert into member values ('even', 'user 1'), ('even', 'user 3');
       commit`);
-    const answers = await pullAll(held);
-    expect(watched.take()).toEqual(['look', 'delta']);
+    const answers = await pullAll(clients);
+    expect(watched.take()).toEqual(['poll', 'delta']);
     for (const [name, { patch }] of answers) {
       const ops = patch.map((op) => `${op.op} ${op.op !== 'clear' && op.key}`).sort();
       if (['user 0', 'user 2'].includes(name)) expect(ops).toEqual(['del list/even', 'del note/even']);
@@ -129,27 +129,27 @@ describe('after one change', () => {
     }
   });
 
-  it('changes of other tables in between do not part them', async () => {
+  it('pulls still share their statements after other tables change in between', async () => {
     await run('create table if not exists elsewhere (id serial primary key)');
-    const held = await connect(users.slice(0, 20));
+    const clients = await connect(users.slice(0, 20));
     for (const name of users.slice(0, 10)) {
       await run('insert into elsewhere default values');
       await run(`update member set note = note || '.' where user_id = '${name}'`);
-      held.set(name, await pull(name, held.get(name)!.cookie));
+      clients.set(name, await pull(name, clients.get(name)!.cookie));
     }
-    await pullAll(held);
+    await pullAll(clients);
     await run(`update list set name = 'Changed' where id = 'shared'`);
     watched.take();
-    const answers = await pullAll(held);
-    expect(watched.take()).toEqual(['look', 'delta']);
+    const answers = await pullAll(clients);
+    expect(watched.take()).toEqual(['poll', 'delta']);
     for (const { patch } of answers.values()) expect(patch).toMatchObject([{ key: 'list/shared' }]);
   });
 
-  it('who has not seen an earlier change gets it too, by a statement of its own', async () => {
-    const held = await connect(users.slice(0, 20));
-    const late = new Map([...held].slice(0, 5));
+  it('clients that lack an earlier change receive it too', async () => {
+    const clients = await connect(users.slice(0, 20));
+    const late = new Map([...clients].slice(0, 5));
     await run(`update list set name = 'One' where id = 'shared'`);
-    const early = new Map([...held].slice(5));
+    const early = new Map([...clients].slice(5));
     await pullAll(early);
     watched.take();
     await run(`update member set note = 'two' where user_id <> ''`);
@@ -159,72 +159,72 @@ describe('after one change', () => {
     }
   });
 
-  it('users with the same parameters are one seat', async () => {
+  it('users with the same parameters form one cohort', async () => {
     const names = ['ada', 'ben', 'cyd'];
     await server.close();
     const everybody = defineView<{ id: string }>({ key: 'id', query: () => sql`select * from list` });
     serve({ everybody });
-    const held = await connect(names);
+    const clients = await connect(names);
     await run(`update list set name = 'Changed'`);
-    for (const { patch } of (await pullAll(held)).values()) expect(patch).toHaveLength(2);
+    for (const { patch } of (await pullAll(clients)).values()) expect(patch).toHaveLength(2);
     const [, delta] = watched.statements;
-    expect(delta!.text).not.toContain('tidemark_seats');
-    expect(watched.take()).toEqual(['look', 'delta']);
+    expect(delta!.text).not.toContain('tidemark_cohorts');
+    expect(watched.take()).toEqual(['poll', 'delta']);
   });
 
-  it('who gets more than can be yielded for all is served alone', async () => {
+  it('a user whose delta is too large to share is served alone', async () => {
     await run(`insert into list select 'l' || n, repeat('x', 30000) from generate_series(1, 300) n;
       insert into member select 'l' || n, 'user 1' from generate_series(1, 300) n where n > 50`);
-    const held = await connect(users.slice(0, 3));
+    const clients = await connect(users.slice(0, 3));
     await run(
       `update list set name = name || '!' where id in (select 'l' || n from generate_series(51, 140) n) or id = 'shared'`,
     );
-    const sizes = [...(await pullAll(held)).values()].map(({ patch }) => patch.length);
+    const sizes = [...(await pullAll(clients)).values()].map(({ patch }) => patch.length);
     expect(sizes).toEqual([1, 91, 1]);
-    expect(watched.take()).toEqual(['look', 'delta']);
+    expect(watched.take()).toEqual(['poll', 'delta']);
     await run(`insert into member select 'l' || n, 'user 2' from generate_series(1, 90) n;
       update list set name = repeat('y', 60000) where id in (select 'l' || n from generate_series(51, 140) n)`);
-    const again = [...(await pullAll(held)).values()].map(({ patch }) => patch.length);
+    const again = [...(await pullAll(clients)).values()].map(({ patch }) => patch.length);
     expect(again).toEqual([0, 90, 180]);
     expect(watched.take()).toContain('copy');
   });
 });
 
-describe('nothing of their own', () => {
+describe('unchanged pulls', () => {
   beforeEach(() => serve(views));
 
-  it('is read for who has nothing new: their look is for all', async () => {
-    const held = await connect(users.slice(0, 50));
+  it('share one poll and read nothing else', async () => {
+    const clients = await connect(users.slice(0, 50));
     await run('create table if not exists elsewhere (id serial primary key)');
     for (let round = 0; round < 3; round++) {
       await run('insert into elsewhere default values');
-      const answers = await pullAll(held);
+      const answers = await pullAll(clients);
       for (const { patch } of answers.values()) expect(patch).toEqual([]);
-      expect(watched.take()).toEqual(['look']);
+      expect(watched.take()).toEqual(['poll']);
     }
   });
 
-  it('is read where a window begins later than their cookies, but once', async () => {
-    const held = await connect(users.slice(0, 3));
+  it('probe once if the cache begins after their cookies', async () => {
+    const clients = await connect(users.slice(0, 3));
     await server.close();
     serve(views);
-    await pullAll(held);
-    expect(watched.take().sort()).toEqual(['look', 'probe', 'probe', 'probe']);
-    await pullAll(held);
-    expect(watched.take()).toEqual(['look']);
+    await pullAll(clients);
+    expect(watched.take().sort()).toEqual(['poll', 'probe', 'probe', 'probe']);
+    await pullAll(clients);
+    expect(watched.take()).toEqual(['poll']);
   });
 });
 
-it('a value that one user’s view cannot compute is no matter to the others', async () => {
+it('an error in the view of one user does not affect the others', async () => {
   const forbidden = (name: string) => (name === 'user 7' ? 'Zeros'.length : 10);
   const share = defineView<{ id: string }>({
     key: 'id',
     query: ({ ctx }) => sql`select id, 100 / (length(name) - ${forbidden(ctx.userID)}) as share from list`,
   });
   serve({ share });
-  const held = await connect(users.slice(0, 10));
+  const clients = await connect(users.slice(0, 10));
   await run(`update list set name = 'Zeros' where id = 'shared'`);
-  const answers = await Promise.allSettled([...held].map(([name, { cookie }]) => pull(name, cookie)));
+  const answers = await Promise.allSettled([...clients].map(([name, { cookie }]) => pull(name, cookie)));
   expect(answers.map(({ status }) => status)).toEqual(
     users.slice(0, 10).map((name) => (name === 'user 7' ? 'rejected' : 'fulfilled')),
   );
@@ -235,23 +235,23 @@ it('a value that one user’s view cannot compute is no matter to the others', a
 });
 
 describe('views that are not incremental', () => {
-  const told = (isTold: boolean, value: object) =>
-    isTold ? [{ op: 'put', key: 'size/even', value: { list_id: 'even', ...value } }] : [];
+  const putIf = (isVisible: boolean, value: object) =>
+    isVisible ? [{ op: 'put', key: 'size/even', value: { list_id: 'even', ...value } }] : [];
 
   it.each([
-    ['share a statement if they are keyed', size, ['look', 'delta']],
-    ['share a statement if they are for the first rows', first(sql`limit 10`), ['look', 'delta']],
+    ['share a statement if they are keyed', size, ['poll', 'delta']],
+    ['share a statement if they show the first rows', first(sql`limit 10`), ['poll', 'delta']],
     [
-      'share a statement, by twenties, if they are compared as a whole',
+      'share a statement among twenty users if they are compared as a whole',
       first(sql`fetch first 10 rows with ties`),
-      ['look', 'delta', 'delta'],
+      ['poll', 'delta', 'delta'],
     ],
   ])('%s', async (_, served, statements) => {
     serve(served);
-    const held = await connect(users.slice(0, 30));
+    const clients = await connect(users.slice(0, 30));
     await run(`insert into member values ('even', 'user 1')`);
-    for (const [name, { patch }] of await pullAll(held)) {
-      expect(patch).toEqual(told(isEven(name) || name === 'user 1', { members: 121 }));
+    for (const [name, { patch }] of await pullAll(clients)) {
+      expect(patch).toEqual(putIf(isEven(name) || name === 'user 1', { members: 121 }));
     }
     expect(watched.take()).toEqual(statements);
   });
@@ -268,7 +268,7 @@ describe('views that are not incremental', () => {
       (name: string) => name,
     ],
     [
-      'they are grouped by one, of whose equal values the first is taken',
+      'they are grouped by a float parameter',
       (name: string) => ({
         text: 'select list_id, $1::float8 as reader, count(*) as members from member group by list_id, $1::float8',
         values: [numberOf(name)],
@@ -277,11 +277,11 @@ describe('views that are not incremental', () => {
     ],
   ])('are read for each user alone if %s', async (_, query, readerOf) => {
     serve({ size: defineView<{ list_id: string }>({ key: 'list_id', query: ({ ctx }) => query(ctx.userID) }) });
-    const held = await connect(users.slice(0, 3));
+    const clients = await connect(users.slice(0, 3));
     await run(`insert into member values ('even', 'user 1')`);
-    for (const [name, { patch }] of await pullAll(held)) {
-      expect(patch).toEqual(told(true, { reader: readerOf(name), members: 121 }));
+    for (const [name, { patch }] of await pullAll(clients)) {
+      expect(patch).toEqual(putIf(true, { reader: readerOf(name), members: 121 }));
     }
-    expect(watched.take()).toEqual(['look', 'delta', 'delta', 'delta']);
+    expect(watched.take()).toEqual(['poll', 'delta', 'delta', 'delta']);
   });
 });

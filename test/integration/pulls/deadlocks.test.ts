@@ -1,4 +1,4 @@
-/** Pulls that wait for somebody who waits for them, because both lock the same tables in another order. */
+/** Pulls in a deadlock with a session that locks the same tables in another order. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = new PullServer(database.url, views);
   locker = new pg.Client(database.url);
   await locker.connect();
-  // Postgres ends the statement of whoever has waited for so long: that must be the pull.
+  // Postgres ends the statement of the session that has waited this long, which must be the pull.
   await locker.query("set deadlock_timeout = '1min'");
 });
 
@@ -43,15 +43,15 @@ const deadlocks = async () =>
 /** Makes a pull and the locker wait for each other, until Postgres ends the pull's statement. */
 async function deadlock(statement: string, pull: () => Promise<unknown>): Promise<void> {
   await locker.query('begin; lock table other in access exclusive mode');
-  const pulled = pull();
+  const pulling = pull();
   await untilWaiting(database.pool, 1, statement);
   await locker.query('lock table one in access exclusive mode');
   await locker.query('commit');
-  await pulled;
+  await pulling;
 }
 
-it('are tried again: a first pull and a delta', async () => {
-  // So that the view is known: else the pull would wait for what Postgres says about it.
+it('a first pull and a delta are retried after a deadlock', async () => {
+  // Makes the server analyze the view now. Otherwise, the pull would wait for that.
   await new SyncClient(server).pull();
   const client = new SyncClient(server);
   await deadlock('%copy%', () => client.pull());

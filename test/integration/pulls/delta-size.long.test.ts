@@ -1,4 +1,4 @@
-/** So much can change that sending everything is cheaper. */
+/** Changes so large that sending everything is cheaper. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isShort, keysWorthReset, sizeWorthReset } from '../../../src/pulls/plan.js';
@@ -10,10 +10,10 @@ import { WatchedDatabase } from './watched.js';
 const itemsOf = (where: string) =>
   defineView({ query: () => ({ text: `select id, n from item where ${where}`, values: [] }), key: 'id', prefix: '' });
 const views = { item: itemsOf(`owner = 'ada'`) };
-/** Postgres believes that finding these rows takes very long. */
-const dear = { item: itemsOf(`owner = 'ada' and is_dear(id)`) };
+/** Postgres estimates that finding these rows is very expensive. */
+const expensive = { item: itemsOf(`owner = 'ada' and is_dear(id)`) };
 /** Each row is a partition. */
-const lonely = { item: itemsOf(`not exists (select from item o where o.id = -item.id)`) };
+const keyed = { item: itemsOf(`not exists (select from item o where o.id = -item.id)`) };
 
 let database: TestDatabase;
 const watched = new WatchedDatabase();
@@ -39,7 +39,7 @@ const run = (text: string) => database.pool.query(text);
 const insert = (owner: string, from: number, to: number) =>
   run(`insert into item select i, '${owner}', 0 from generate_series(${from}, ${to}) i`);
 
-async function pulled(of = views): Promise<{ server: PullServer; client: SyncClient }> {
+async function start(of = views): Promise<{ server: PullServer; client: SyncClient }> {
   const server = new PullServer(database.url, of, watched.watch);
   servers.push(server);
   await run('analyze item');
@@ -52,10 +52,10 @@ async function pulled(of = views): Promise<{ server: PullServer; client: SyncCli
 const reasons = (server: PullServer) =>
   server.lines.lines.filter(({ message }) => message === 'The client is reset').map(({ fields }) => fields.reason);
 
-describe('after a change of', () => {
-  it('all of many rows, the client is reset', async () => {
+describe('a pull', () => {
+  it('resets the client after all of many rows change', async () => {
     await insert('ada', 1, 12_000);
-    const { server, client } = await pulled();
+    const { server, client } = await start();
     await run('update item set n = n + 1');
     const { patch } = await client.pull();
     expect(patch[0]).toEqual({ op: 'clear' });
@@ -65,36 +65,36 @@ describe('after a change of', () => {
     expect((await client.pull()).patch).toEqual([]);
   });
 
-  it('more rows than are counted at first, too', async () => {
+  it('resets the client after more rows change than are counted at first', async () => {
     await insert('ada', 1, 252_000);
-    const { server, client } = await pulled();
+    const { server, client } = await start();
     await run('update item set n = n + 1 where id <= 51000');
     await client.pull();
     expect(reasons(server)).toEqual(['size']);
   }, 60_000);
 
-  it('many rows of others, a client with few rows is reset', async () => {
+  it('resets a client with few rows after many rows of others change', async () => {
     await insert('ben', 1, 12_000);
     await insert('ada', 20_001, 20_010);
-    const { server, client } = await pulled();
+    const { server, client } = await start();
     await run('update item set n = n + 1');
     expect((await client.pull()).patch).toHaveLength(11);
     expect(reasons(server)).toEqual(['size']);
   });
 
   it.each<[string, number, string, number]>([
-    ['fewer rows', 9_000, 'update item set n = n + 1', 9_000],
-    ['a small part of the rows', 60_000, 'update item set n = n + 1 where id <= 11000', 11_000],
+    ['fewer rows change', 9_000, 'update item set n = n + 1', 9_000],
+    ['a small part of the rows changes', 60_000, 'update item set n = n + 1 where id <= 11000', 11_000],
     [
-      'a single row, many times',
+      'a single row changes many times',
       100,
       'do $$ begin for i in 1..12000 loop update item set n = n + 1 where id = 7; end loop; end $$',
       1,
     ],
-    ['nothing in many rows', 12_000, 'update item set n = n', 0],
-  ])('%s, the client gets a delta', async (_, rows, change, ops) => {
+    ['an update changes nothing in many rows', 12_000, 'update item set n = n', 0],
+  ])('sends a delta after %s', async (_, rows, change, ops) => {
     await insert('ada', 1, rows);
-    const { server, client } = await pulled();
+    const { server, client } = await start();
     await run(change);
     const { patch } = await client.pull();
     expect(patch).toHaveLength(ops);
@@ -102,18 +102,18 @@ describe('after a change of', () => {
     expect(reasons(server)).toEqual([]);
   });
 
-  it('part of the rows of a view that is divided, the client is reset', async () => {
+  it('resets the client after some rows of a keyed view change', async () => {
     await insert('ada', 1, 60_000);
-    const { server, client } = await pulled(lonely);
+    const { server, client } = await start(keyed);
     await run('update item set n = n + 1 where id <= 11000');
     await client.pull();
     expect(reasons(server)).toEqual(['size']);
     expect(client.held()).toEqual(await fullRead(server));
   });
 
-  it('many rows, the client gets a delta if finding all of its rows takes longer', async () => {
+  it('sends a delta after many rows change if finding all rows costs more', async () => {
     await insert('ada', 1, 12_000);
-    const { server, client } = await pulled(dear);
+    const { server, client } = await start(expensive);
     await run('update item set n = n + 1');
     expect((await client.pull()).patch).toHaveLength(12_000);
     expect(reasons(server)).toEqual([]);
@@ -122,44 +122,44 @@ describe('after a change of', () => {
   it.each([
     [99, 'delta'],
     [9_999, 'copy'],
-  ])('%i rows, nothing is asked about sizes', async (rows, kind) => {
+  ])('reads no sizes after %i rows change', async (rows, kind) => {
     await insert('ada', 1, 12_000);
-    const { client } = await pulled();
+    const { client } = await start();
     await run(`update item set n = n + 1 where id <= ${rows}`);
     expect((await client.pull()).patch).toHaveLength(rows);
-    expect(watched.take()).toEqual(['look', 'probe', kind]);
+    expect(watched.take()).toEqual(['poll', 'probe', kind]);
   });
 
-  it('many rows of others, those who see little are reset after a glance at the log', async () => {
+  it('reads three sizes before it resets a client that sees few of the changed rows', async () => {
     await insert('ben', 1, 12_000);
     await insert('ada', 20_001, 20_010);
-    const { client } = await pulled();
+    const { client } = await start();
     await run('update item set n = n + 1');
     expect((await client.pull()).patch).toHaveLength(11);
-    // What the views cost, how many rows they have, and as many keys as make a reset cheaper.
-    expect(watched.take()).toEqual(['look', 'probe', 'size', 'size', 'size', 'copy']);
+    // The costs of the views, their numbers of rows, and enough changed keys to make a reset cheaper.
+    expect(watched.take()).toEqual(['poll', 'probe', 'size', 'size', 'size', 'copy']);
   });
 });
 
-it('clients that pull together are told the same by the same statements', async () => {
+it('simultaneous pulls share the statements about sizes', async () => {
   await insert('ada', 1, 12_000);
-  const { server, client } = await pulled();
+  const { server, client } = await start();
   await run('update item set n = n + 1');
   const others = Array.from({ length: 20 }, () => new SyncClient(server));
   for (const other of others) other.cookie = client.cookie;
   await Promise.all(others.map((other) => other.pull()));
   expect(reasons(server)).toEqual(others.map(() => 'size'));
-  const questions = watched.take().filter((kind) => kind === 'size');
-  // What the views cost, how many rows they have, and how many keys have changed.
-  expect(questions.length).toBeLessThanOrEqual(4);
+  const sizeStatements = watched.take().filter((kind) => kind === 'size');
+  // The costs of the views, their numbers of rows, and the number of changed keys.
+  expect(sizeStatements.length).toBeLessThanOrEqual(4);
 });
 
-it('a long delta waits for a place, as first pulls do, and a short one does not', async () => {
+it('a long delta waits for a permit, as first pulls do, and a short delta does not', async () => {
   await insert('ada', 1, 11_000);
-  const { server, client } = await pulled(dear);
+  const { server, client } = await start(expensive);
   const short = new SyncClient(server);
   short.cookie = client.cookie;
-  // The server has three connections, and so two places.
+  // The server has three connections, and therefore two permits.
   const unread = await Promise.all([server.answer(null), server.answer(null)]);
   await run('update item set n = n + 1 where id <= 1000');
   expect((await short.pull()).patch).toHaveLength(1000);
@@ -171,19 +171,19 @@ it('a long delta waits for a place, as first pulls do, and a short one does not'
     await sleep(20);
     seen.push(...watched.take());
   }
-  // It has asked all there is to ask. If it did not wait, it would copy at once.
+  // It has run all statements about the size. If it did not wait, it would copy immediately.
   await sleep(200);
-  expect([...seen, ...watched.take()]).toEqual(['look', 'probe', 'size', 'size']);
+  expect([...seen, ...watched.take()]).toEqual(['poll', 'probe', 'size', 'size']);
   await textOf(unread[0]!);
   expect((await pulling).patch).toHaveLength(11_000);
   expect(reasons(server)).toEqual([]);
   await textOf(unread[1]!);
 });
 
-it('a reset is worth while as long as the views are not much larger than what has changed', () => {
+it('a reset is worthwhile while the views are not much larger than the changes', () => {
   expect([0, 9_999, 10_000].map(isShort)).toEqual([true, true, false]);
   expect(sizeWorthReset(10_000, false)).toEqual({ rows: 50_000, cost: 80_000 });
-  // Many partitions take longer.
+  // Many partitions are more expensive.
   expect(sizeWorthReset(10_000, true)).toEqual({ rows: 200_000, cost: 320_000 });
   expect(sizeWorthReset(100, true)).toEqual(sizeWorthReset(100, false));
 });
@@ -194,7 +194,7 @@ it.each([
   [10_000, false],
   [10_000, true],
   [1_000_000, true],
-])('finds again for how many keys a size is worth a reset: %i, %s', (keys, isKeyed) => {
+])('keysWorthReset inverts sizeWorthReset for %i keys (keyed: %s)', (keys, isKeyed) => {
   const size = sizeWorthReset(keys, isKeyed);
   expect(keysWorthReset(size, isKeyed)).toBe(keys);
   expect(keysWorthReset({ ...size, rows: 0 }, isKeyed)).toBe(keys);

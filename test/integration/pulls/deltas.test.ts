@@ -1,4 +1,4 @@
-/** What a delta says of one change at a time, op by op. */
+/** The deltas of single changes, op by op. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -53,42 +53,42 @@ const put = (key: string, value: object): Op => {
 const del = (key: string): Op => ({ op: 'del', key });
 
 it.each<[name: string, change: string, ops: Op[]]>([
-  ['a value', `update todo set title = 'TEN' where id = 10`, [put('todo/10', { name: 'one', title: 'TEN' })]],
-  ['a value, twice', `update todo set title = 'x' where id = 10; update todo set title = 'TEN' where id = 10`, [
+  ['a value changes', `update todo set title = 'TEN' where id = 10`, [put('todo/10', { name: 'one', title: 'TEN' })]],
+  ['a value changes twice', `update todo set title = 'x' where id = 10; update todo set title = 'TEN' where id = 10`, [
     put('todo/10', { name: 'one', title: 'TEN' }),
   ]],
-  ['a value, there and back', `update todo set title = 'x'; update todo set title = 'ten' where id = 10;
+  ['values change and change back', `update todo set title = 'x'; update todo set title = 'ten' where id = 10;
     update todo set title = 'eleven' where id = 11; update todo set title = 'twenty' where id = 20`, []],
-  ['a row deleted and made again', `delete from todo where id = 10; insert into todo values (10, 1, 'ten')`, []],
-  ['a row made, deleted and made again', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12;
+  ['a row is deleted and inserted again', `delete from todo where id = 10; insert into todo values (10, 1, 'ten')`, []],
+  ['a row is inserted, deleted and inserted again', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12;
     insert into todo values (12, 1, 'twelve')`, [
     put('todo/12', { name: 'one', title: 'twelve' }),
     put('count/1', { todos: 3 }),
   ]],
-  ['a row made and deleted', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12`, []],
-  ['a row that joins two new ones', `insert into list values (3, 'ada', 'three'); insert into todo values (30, 3, 'thirty')`, [
+  ['a row is inserted and deleted', `insert into todo values (12, 1, 'twelve'); delete from todo where id = 12`, []],
+  ['two rows are inserted that a join combines', `insert into list values (3, 'ada', 'three'); insert into todo values (30, 3, 'thirty')`, [
     put('list/3', { name: 'three' }),
     put('todo/30', { name: 'three', title: 'thirty' }),
     put('count/3', { todos: 1 }),
   ]],
-  ['a row that joined two that are gone', `delete from list where id = 1; delete from todo where id = 10`, [
+  ['two rows are deleted that a join combined', `delete from list where id = 1; delete from todo where id = 10`, [
     del('list/1'),
     del('todo/10'),
     del('todo/11'),
     put('count/1', { todos: 1 }),
   ]],
-  ['a row that leaves after it has changed', `update list set name = 'x' where id = 1;
+  ['a row changes before it leaves the view', `update list set name = 'x' where id = 1;
     update list set owner_id = 'ben' where id = 1; delete from share`, [del('list/1'), del('todo/10'), del('todo/11')]],
-  ['a row that stays for another reason', `delete from share`, []],
-  ['a row that comes for another reason', `insert into share values (2, 'ada')`, [put('list/2', { name: 'two' })]],
-  ['a row of another key', `update todo set id = 12 where id = 10`, [
+  ['a row loses one of two reasons to be visible', `delete from share`, []],
+  ['a row becomes visible for another reason', `insert into share values (2, 'ada')`, [put('list/2', { name: 'two' })]],
+  ['a key changes', `update todo set id = 12 where id = 10`, [
     del('todo/10'),
     put('todo/12', { name: 'one', title: 'ten' }),
   ]],
-  ['a count', `delete from todo where id = 11`, [del('todo/11'), put('count/1', { todos: 1 })]],
-  ['a count that falls to nothing', `delete from todo where list_id = 2`, [del('count/2')]],
-  ['what nobody sees', `update list set name = 'x' where id = 2; update todo set title = 'x' where id = 20`, []],
-])('%s', async (_, change, ops) => {
+  ['a count changes', `delete from todo where id = 11`, [del('todo/11'), put('count/1', { todos: 1 })]],
+  ['a count falls to zero', `delete from todo where list_id = 2`, [del('count/2')]],
+  ['rows change that the user does not see', `update list set name = 'x' where id = 2; update todo set title = 'x' where id = 20`, []],
+])('a delta contains exactly the difference after %s', async (_, change, ops) => {
   await database.pool.query(change);
   const { patch } = await client.pull();
   const sorted = (list: readonly Op[]) => list.map((op) => JSON.stringify(op)).sort();
@@ -96,7 +96,7 @@ it.each<[name: string, change: string, ops: Op[]]>([
   expect(client.held()).toEqual(await fullRead(server));
 }); // biome-ignore format: changes and ops
 
-it('a change of a transaction that was open when the cookie was made', async () => {
+it('a transaction that was open at the previous pull is sent once it commits', async () => {
   const writers = await Promise.all([1, 2, 3].map(() => database.pool.connect()));
   const write = (i: number, text: string) => writers[i]!.query(text);
   await write(0, `begin; update todo set title = 'first' where id = 10`);
@@ -110,7 +110,7 @@ it('a change of a transaction that was open when the cookie was made', async () 
   for (const writer of writers) writer.release();
 });
 
-it('a row without a key fails the pull, which names the view', async () => {
+it('a row without a key fails the pull with an error that names the view', async () => {
   const bare = {
     bare: defineView<{ id: number }>({ key: 'id', query: () => sql`select list_id as id from todo` }),
   };

@@ -1,8 +1,8 @@
-/** Partitions that go away without rows reset no client. */
+/** Removed partitions without rows reset no client. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
-import { recordEmptied } from '../../../src/store/layouts/emptied.js';
 import { prune } from '../../../src/store/retention.js';
+import { recordEmptyPartitions } from '../../../src/store/row-formats/empty-partitions.js';
 import { defineView } from '../../../src/view/define.js';
 import { useAltered } from './altered.js';
 
@@ -30,16 +30,16 @@ async function start() {
   const db = openPool(tables.url);
   onTestFinished(() => db.close());
   await tables.client.pull();
-  return { ...tables, db, record: () => recordEmptied(db) };
+  return { ...tables, db, record: () => recordEmptyPartitions(db) };
 }
 
-describe('a partition whose rows were deleted before', () => {
+describe('an emptied partition', () => {
   it.each<[name: string, change: string]>([
     ['is dropped', drop],
     ['is detached', 'alter table t detach partition high'],
     ['is truncated', 'truncate high'],
-    ['is written anew', 'alter table high set (autovacuum_enabled = off); vacuum full high'],
-  ])('sends the deletions when it %s', async (_, change) => {
+    ['is rewritten', 'alter table high set (autovacuum_enabled = off); vacuum full high'],
+  ])('resets no client when it %s', async (_, change) => {
     const { client, newcomer, run, runAlone, record, passASecond, truth } = await start();
     const late = newcomer();
     await late.pull();
@@ -56,9 +56,9 @@ describe('a partition whose rows were deleted before', () => {
   });
 
   it.each<[name: string, between: string]>([
-    ['gets a row again', 'insert into t (id, n) values (160, 1)'],
-    ['got a row and lost it', 'insert into t (id, n) values (160, 1); delete from t where id = 160'],
-  ])('is a reset if it %s after the recording', async (_, between) => {
+    ['receives a row', 'insert into t (id, n) values (160, 1)'],
+    ['receives and loses a row', 'insert into t (id, n) values (160, 1); delete from t where id = 160'],
+  ])('resets clients when it is dropped if it %s after it was recorded', async (_, between) => {
     const { client, run, record, passASecond, truth } = await start();
     await run(empty);
     await record();
@@ -70,7 +70,7 @@ describe('a partition whose rows were deleted before', () => {
     expect(client.held()).toEqual(await truth());
   });
 
-  it('is a reset for clients that saw it after it was filled while it was detached', async () => {
+  it('resets clients when it is dropped if it was filled while it was detached', async () => {
     const { client, newcomer, run, record, passASecond, truth } = await start();
     await run(empty);
     await record();
@@ -102,7 +102,7 @@ describe('a partition whose rows were deleted before', () => {
     expect(client.held()).toEqual(await truth());
   });
 
-  it('is recorded again before the change log no longer reaches back to the recording', async () => {
+  it('is recorded again before the horizon passes the first record', async () => {
     const { client, run, db, record, passASecond, truth } = await start();
     await run(empty);
     await record();

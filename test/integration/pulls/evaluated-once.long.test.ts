@@ -1,9 +1,9 @@
-/** How often pulls evaluate an expression of a view: the scans of a table that only the expression reads. */
+/** The number of times that pulls evaluate a view's expression, measured by scans of a table that only it reads. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linesIn } from '../../../src/pulls/pulled.js';
+import { linesIn } from '../../../src/pulls/pull-result.js';
 import { type SqlQuery, sql } from '../../../src/sql.js';
-import type { View, ViewShape } from '../../../src/view/define.js';
+import type { ValueOptions, View } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, PullServer } from '../../support/synced.js';
 
@@ -16,8 +16,8 @@ const size = sql`(select size from item where item.id = todo.id)`;
 const price = sql`(select price from item where item.id = todo.id)`;
 const at = sql`(select at from item where item.id = todo.id)`;
 
-function viewOf(query: SqlQuery, shape: ViewShape = {}): View<Context> {
-  return { query: () => query, key: ['id'], ...shape };
+function viewOf(query: SqlQuery, options: ValueOptions = {}): View<Context> {
+  return { query: () => query, key: ['id'], ...options };
 }
 
 const kinds: readonly [kind: string, view: View<Context>][] = [
@@ -52,7 +52,7 @@ describe.each(kinds)('%s from a sub-select', (kind, view) => {
     await database.drop();
   });
 
-  /** How many times the sub-select has been run so far. */
+  /** The number of times that the sub-select has run so far. */
   async function evaluations(): Promise<number> {
     await pool.query('select pg_stat_force_next_flush()');
     const { rows } = await pool.query<{ scans: number }>(
@@ -69,15 +69,15 @@ describe.each(kinds)('%s from a sub-select', (kind, view) => {
     await pool.query(`update todo set title = 'another' where id = 1`);
     const { patch } = await server.pull(cookie);
     expect(patch.length).toBe(view.value ? 0 : 1);
-    // A row is read as of both snapshots; all rows, if their key is not a column of a table.
+    // A pull reads one row at both snapshots, or all rows if their key is not a column of a table.
     expect((await evaluations()) - afterAll).toBe(kind === 'a key' ? 2 * todos : 2);
   });
 
   it('is evaluated once for each row that is read as a list', async () => {
     const start = await evaluations();
-    const pulled = await server.read({ part: { view: 'todo' }, form: 'rows', cookie: null });
-    if (!('held' in pulled)) throw new Error(`It is ${pulled.kind}`);
-    for await (const _ of linesIn(pulled));
+    const result = await server.read({ part: { view: 'todo' }, format: 'rows', cookie: null });
+    if (!('firstChunks' in result)) throw new Error(`It is ${result.kind}`);
+    for await (const _ of linesIn(result));
     expect((await evaluations()) - start).toBe(todos);
   });
 });

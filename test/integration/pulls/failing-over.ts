@@ -1,4 +1,4 @@
-/** What tests of failovers do to databases, each by a connection of its own. */
+/** Operations on databases in tests of failovers, each on a connection of its own. */
 import { openPool } from '../../../src/db/pg.js';
 import { prune } from '../../../src/store/retention.js';
 import type { Standby } from '../../support/replication.js';
@@ -18,23 +18,23 @@ export async function write(url: string, ...statements: readonly string[]): Prom
   }
 }
 
-/** As every server on a primary does once a minute. */
-export async function tick(url: string): Promise<void> {
+/** Writes a heartbeat, as every server on a primary does once a minute. */
+export async function writeHeartbeat(url: string): Promise<void> {
   const db = openPool(url, { max: 1 });
   await prune(db, hour).finally(() => db.close());
 }
 
 /**
- * Starts a standby whose primary is gone, and waits until it has asked for more: before, nobody would know that it is a
- * promotion that ends its recovery.
+ * Starts a standby whose primary is gone, and waits until it has requested more WAL. Before that, nothing shows that a
+ * promotion ends its recovery.
  */
 export async function startAlone(standby: Standby): Promise<void> {
   await standby.start();
   const connection = await connect(standby.url);
   try {
     for (const end = Date.now() + 10_000; ; ) {
-      const { rows } = await connection.query('select pg_last_wal_receive_lsn() is not null as asked');
-      if (rows[0].asked) return;
+      const { rows } = await connection.query('select pg_last_wal_receive_lsn() is not null as "hasRequested"');
+      if (rows[0].hasRequested) return;
       if (Date.now() > end) throw new Error('The standby does not ask its primary for more');
     }
   } finally {

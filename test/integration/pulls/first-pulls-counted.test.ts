@@ -1,4 +1,4 @@
-/** What a first pull reads of large tables, of which the user sees little. */
+/** Reads of large tables by the first pull of a user who sees few of their rows. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await database.pool.query('analyze');
   pool = new pg.Pool({ connectionString: database.url, max: 1 });
   server = new PullServer(pool, views);
-  // What is read about the tables comes before.
+  // Reads the schema of the tables beforehand.
   await server.pull(null, {}, 'nobody');
 });
 afterAll(async () => {
@@ -57,7 +57,7 @@ async function rowsRead(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, read }) => [name, Number(read)]));
 }
 
-it('reads about the rows that the user sees', async () => {
+it('a first pull reads few rows besides those that the user sees', async () => {
   const before = await rowsRead();
   const { patch } = await server.pull(null, {}, 'user7');
   expect(patch.map((op) => op.op === 'put' && op.key.split('/')[0])).toEqual([
@@ -67,7 +67,7 @@ it('reads about the rows that the user sees', async () => {
   const after = await rowsRead();
   const read = (name: string) => after[name]! - before[name]!;
   expect(read('todo')).toBe(20);
-  // For both views, and some by one index and again by another.
+  // For both views, in part through one index and again through another.
   expect(read('list')).toBeLessThan(20);
   expect(read('share')).toBeLessThan(20);
 });

@@ -1,4 +1,4 @@
-/** Deltas of views for the first rows of a query, op by op. */
+/** Deltas of views that show the first rows of a query, op by op. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -71,26 +71,26 @@ const inOrder = (ops: readonly Op[]) => ops.map((op) => JSON.stringify(op)).sort
 
 it.each<[name: string, change: string, ops: Op[]]>([
   ['a row among the first changes', `update issue set title = 'changed' where id = 4`, [put('top/4', { title: 'changed', points: 40 })]],
-  ['a row that stays behind changes', `update issue set title = 'changed', points = 15 where id = 1`, []],
-  ['a row comes to the front', `update issue set points = 60 where id = 1`, [
+  ['a row outside the limit changes', `update issue set title = 'changed', points = 15 where id = 1`, []],
+  ['a row moves to the front', `update issue set points = 60 where id = 1`, [
     put('top/1', { title: 'issue 1', points: 60 }),
     del('top/3'),
     put('second/4', { points: 40 }),
     del('second/2'),
   ]],
-  ['the first goes', 'delete from issue where id = 5', [
+  ['the first row is deleted', 'delete from issue where id = 5', [
     del('top/5'),
     put('top/2', { title: 'issue 2', points: 20 }),
     put('second/1', { points: null }),
     del('second/3'),
   ]],
-  ['a row goes from in front of an offset', 'update issue set project_id = 2 where id = 4', [
+  ['a row before the offset leaves the view', 'update issue set project_id = 2 where id = 4', [
     del('top/4'),
     put('top/2', { title: 'issue 2', points: 20 }),
     put('second/1', { points: null }),
     del('second/3'),
   ]],
-  ['two rows change places', 'update issue set points = 90 - points where id in (4, 5)', [
+  ['two rows swap their positions', 'update issue set points = 90 - points where id in (4, 5)', [
     put('top/4', { title: 'issue 4', points: 50 }),
     put('top/5', { title: 'issue 5', points: 40 }),
   ]],
@@ -101,13 +101,13 @@ it.each<[name: string, change: string, ops: Op[]]>([
     put('second/2', { points: 30 }),
     del('second/3'),
   ]],
-  ['all of the first go at once', 'delete from issue where id > 2', [
+  ['all of the first rows are deleted', 'delete from issue where id > 2', [
     del('top/3'), del('top/4'), del('top/5'),
     put('top/1', { title: 'issue 1', points: null }), put('top/2', { title: 'issue 2', points: 20 }),
     del('second/2'), del('second/3'),
     del('either/3'), put('either/4'),
   ]],
-  ['what rows are sorted by changes in another table', 'insert into comment values (20, 4), (21, 4), (22, 4)', [
+  ['another table changes the order of rows', 'insert into comment values (20, 4), (21, 4), (22, 4)', [
     put('busiest/4', { n: 4 }),
     del('busiest/2'),
     put('grouped/4', { n: 4 }),
@@ -118,18 +118,18 @@ it.each<[name: string, change: string, ops: Op[]]>([
     del('grouped/1'), put('grouped/4', { n: 1 }),
     del('either/1'), put('either/4'),
   ]],
-  ['rows of a group without a value come and go', 'insert into comment values (20, null), (21, null), (22, null), (23, null); delete from comment where id in (10, 11)', [
+  ['rows are inserted into a group without a value', 'insert into comment values (20, null), (21, null), (22, null), (23, null); delete from comment where id in (10, 11)', [
     del('busiest/2'), put('busiest/4', { n: 1 }),
     del('grouped/2'), put('grouped/4', { n: 1 }),
     del('either/2'), put('either/4'),
   ]],
-  ['rows of a partition without a value', 'insert into note values (4, null)', [put('ranked/4', { place: 1 }), del('ranked/2')]],
-  ['there and back', 'update issue set points = 60 where id = 1; update issue set points = null where id = 1', []],
-])('%s', async (_, change, ops) => {
+  ['a row is inserted into a partition without a value', 'insert into note values (4, null)', [put('ranked/4', { place: 1 }), del('ranked/2')]],
+  ['a row moves to the front and back', 'update issue set points = 60 where id = 1; update issue set points = null where id = 1', []],
+])('a delta is exact when %s', async (_, change, ops) => {
   expect(inOrder(await delta(change))).toEqual(inOrder(ops));
 }); // biome-ignore format: changes and ops
 
-it('more rows change than are looked at one by one', async () => {
+it('a delta is exact when more rows change than are read individually', async () => {
   await database.pool.query(`insert into issue select n, 1, 1000 + n, 'many' from generate_series(100, 599) n`);
   await client.pull();
   const ops = await delta('update issue set points = points + 1 where id >= 100');

@@ -1,4 +1,4 @@
-/** Copies of a database that go on by themselves: nobody who comes from one keeps its rows in the other. */
+/** Copies of a database that diverge: no client that moves from one to the other keeps rows of the first. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,14 +25,14 @@ async function run(url: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-/** What every server does once a minute. */
+/** Does what every server does once a minute. */
 async function aMinutePasses(url: string): Promise<void> {
   const db = openPool(url, { max: 1 });
   await prune(db, week);
   await db.close();
 }
 
-/** Has a client that comes with a cookie pull from a server that starts now. */
+/** Makes a client that has a cookie pull from a server that starts now. */
 async function pullAt(url: string, client: { cookie: unknown; rows: Map<string, unknown> }) {
   const server = new PullServer(url, views);
   const here = Object.assign(new SyncClient(server), { cookie: client.cookie, rows: client.rows });
@@ -50,7 +50,7 @@ const newcomer = () => ({ cookie: null as unknown, rows: new Map<string, unknown
 const orderOf = ({ cookie }: { cookie: unknown }) => (cookie as { order: number }).order;
 
 describe('a copy within the cluster', () => {
-  it('that is swapped in by renaming, and swapped out again, leaves no row behind', async () => {
+  it('resets the client when it is swapped in by renaming, and when it is swapped out again', async () => {
     const original = await createEmptyDatabase();
     const { url } = original;
     const name = new URL(url).pathname.slice(1);
@@ -75,7 +75,7 @@ describe('a copy within the cluster', () => {
     await run(cluster, `drop database ${name}`, `drop database ${name}_copy`);
   });
 
-  it('is told apart in the moment before a server has looked, too', async () => {
+  it('leaves no row behind if a client pulls before the server detects the swap', async () => {
     const original = await createEmptyDatabase();
     const name = new URL(original.url).pathname.slice(1);
     const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
@@ -86,7 +86,7 @@ describe('a copy within the cluster', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     const server = new PullServer(original.url, views);
     const client = new SyncClient(server);
-    // Until the server has noticed that its connections are gone, it says that it cannot answer.
+    // Until the server has detected that its connections are gone, it responds that it is unavailable.
     const pull = async () => {
       while (!(await client.pull().catch(({ code }) => expect(code).toBe('unavailable'))));
     };
@@ -110,7 +110,7 @@ describe('a copy within the cluster', () => {
   });
 });
 
-describe('two clusters from one copy of the files', () => {
+describe('two clusters with the same files', () => {
   let folder: string;
   const running: EmbeddedDatabase[] = [];
 
@@ -134,13 +134,17 @@ describe('two clusters from one copy of the files', () => {
     return database;
   }
 
-  /** The one and the other, alike to the last byte. */
-  async function startClones({ haveTick }: { haveTick: boolean }): Promise<[EmbeddedDatabase, EmbeddedDatabase]> {
+  /** Two databases that are identical to the last byte. */
+  async function startClones({
+    haveHeartbeat,
+  }: {
+    haveHeartbeat: boolean;
+  }): Promise<[EmbeddedDatabase, EmbeddedDatabase]> {
     const one = await startAt('one');
     await run(one.url, ddl);
     await migrate({ database: one.url, views, log: silent });
-    if (haveTick) {
-      // A server has been there, too, and has recorded the timeline.
+    if (haveHeartbeat) {
+      // A server has run there, too, and has recorded the timeline.
       await pullAt(one.url, newcomer());
       await aMinutePasses(one.url);
     }
@@ -149,8 +153,8 @@ describe('two clusters from one copy of the files', () => {
     return [await startAt('one'), await startAt('other')];
   }
 
-  it('know each other’s cookies apart by the ticks, though transaction IDs repeat', async () => {
-    const [one, other] = await startClones({ haveTick: true });
+  it('distinguish their cookies by heartbeats although transaction IDs repeat', async () => {
+    const [one, other] = await startClones({ haveHeartbeat: true });
     const [client, quiet] = [newcomer(), newcomer()];
     await pullAt(one.url, quiet);
     await aMinutePasses(one.url);
@@ -164,13 +168,13 @@ describe('two clusters from one copy of the files', () => {
     expect(orderOf(after)).toBeGreaterThan(orderOf(before));
     expect((await pullAt(other.url, client)).patch).toEqual([]);
 
-    // What was the same in both is good in both.
+    // A cookie with the common history of both databases is valid in both.
     expect((await pullAt(other.url, quiet)).patch.map(({ op }) => op)).toEqual(['put', 'put']);
     expect((await pullAt(one.url, client)).patch[0]).toEqual({ op: 'clear' });
   });
 
-  it('know each other’s cookies apart, too, while one of them has no tick', async () => {
-    const [one, other] = await startClones({ haveTick: false });
+  it('distinguish their cookies even while one of them has no heartbeat', async () => {
+    const [one, other] = await startClones({ haveHeartbeat: false });
     const client = newcomer();
     await aMinutePasses(one.url);
     await run(one.url, 'insert into t values (3, 3)');

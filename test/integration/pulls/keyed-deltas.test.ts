@@ -104,40 +104,40 @@ async function delta(change: string): Promise<readonly Op[]> {
 const inOrder = (ops: readonly Op[]) => ops.map((op) => JSON.stringify(op)).sort();
 
 it.each<[name: string, change: string, ops: Op[]]>([
-  ['the name of who is joined', `update person set name = 'ANN' where id = 1`, [
+  ['a joined row changes', `update person set name = 'ANN' where id = 1`, [
     put('assigned/1', { title: 'one', name: 'ANN', boss: 'ben' }),
     put('assigned/2', { title: 'two', name: 'ANN', boss: 'ben' }),
   ]],
-  ['the name of who is joined with who is joined', `update person set name = 'BEN' where id = 2`, [
+  ['a row joined to a joined row changes', `update person set name = 'BEN' where id = 2`, [
     put('assigned/1', { title: 'one', name: 'ann', boss: 'BEN' }),
     put('assigned/2', { title: 'two', name: 'ann', boss: 'BEN' }),
   ]],
-  ['who is on the way', `update person set boss_id = 3 where id = 1`, [
+  ['a row between two joins changes', `update person set boss_id = 3 where id = 1`, [
     put('assigned/1', { title: 'one', name: 'ann', boss: 'cam' }),
     put('assigned/2', { title: 'two', name: 'ann', boss: 'cam' }),
   ]],
-  ['who is joined comes', `insert into person values (9, 'new', null)`, [
+  ['a joined row is inserted', `insert into person values (9, 'new', null)`, [
     put('assigned/4', { title: 'four', name: 'new', boss: null }),
     del('free/4'),
   ]],
-  ['who is joined goes', `delete from person where id = 1`, [
+  ['a joined row is deleted', `delete from person where id = 1`, [
     put('assigned/1', { title: 'one', name: null, boss: null }),
     put('assigned/2', { title: 'two', name: null, boss: null }),
     put('free/1'),
     put('free/2'),
   ]],
-  ['another is joined, and the one before goes', `update issue set assignee_id = 2 where id = 1; delete from person where id = 1`, [
+  ['another row is joined and the previous one is deleted', `update issue set assignee_id = 2 where id = 1; delete from person where id = 1`, [
     put('assigned/1', { title: 'one', name: 'ben', boss: null }),
     put('assigned/2', { title: 'two', name: null, boss: null }),
     put('free/2'),
   ]],
-  ['one more is counted', `insert into comment values (21, 2, 1, 'w')`, [
+  ['a count increases', `insert into comment values (21, 2, 1, 'w')`, [
     put('counted/2', { n: 2 }),
     put('grouped/2', { n: 2 }),
     put('latest/2', { body: 'w' }),
     put('twice/2', { n: 2, same: 2 }),
   ]],
-  ['a group leaves by an insert', `insert into comment values (12, 1, 1, 'w')`, [
+  ['an insert removes a group', `insert into comment values (12, 1, 1, 'w')`, [
     put('counted/1', { n: 3 }),
     del('grouped/1'),
     put('latest/1', { body: 'w' }),
@@ -161,13 +161,13 @@ it.each<[name: string, change: string, ops: Op[]]>([
     put('twice/1', { n: 1, same: 1 }),
     put('twice/2', { n: 2, same: 2 }),
   ]],
-  ['a row of a group that has no effect', `update comment set author_id = 3 where id = 10`, []],
-  ['there and back', `update comment set issue_id = 2 where id = 10; update comment set issue_id = 1 where id = 10`, []],
-  ['both reasons to be left out come', `insert into seen values ('ada', 1); insert into hidden values (1)`, [del('open/1'), del('left/1')]],
-  ['one of two reasons to be left out goes', `insert into hidden values (2); delete from seen where user_id = 'ada'`, [put('left/2')]],
-  ['another user’s reason', `delete from seen where user_id = 'ben'`, []],
-  ['a null that NOT IN meets', `insert into comment values (30, null, 1, 'null')`, [del('silent/3'), del('silent/4')]],
-  ['places move', `update issue set title = 'a first' where id = 2`, [
+  ['a row of a group changes without effect', `update comment set author_id = 3 where id = 10`, []],
+  ['a row moves to another group and back', `update comment set issue_id = 2 where id = 10; update comment set issue_id = 1 where id = 10`, []],
+  ['both reasons to exclude a row appear', `insert into seen values ('ada', 1); insert into hidden values (1)`, [del('open/1'), del('left/1')]],
+  ['one of two reasons to exclude a row disappears', `insert into hidden values (2); delete from seen where user_id = 'ada'`, [put('left/2')]],
+  ['a reason to exclude a row for another user disappears', `delete from seen where user_id = 'ben'`, []],
+  ['NOT IN meets a null', `insert into comment values (30, null, 1, 'null')`, [del('silent/3'), del('silent/4')]],
+  ['row numbers shift', `update issue set title = 'a first' where id = 2`, [
     put('assigned/2', { title: 'a first', name: 'ann', boss: 'ben' }),
     put('ranked/a/1', { state: 'a', place: 2 }),
     put('ranked/a/2', { state: 'a', place: 1 }),
@@ -178,27 +178,27 @@ it.each<[name: string, change: string, ops: Op[]]>([
     put('ranked/b/1', { state: 'b', place: 2 }),
     del('ranked/b/3'),
   ]],
-  ['the other side of a full join comes', `insert into spent values (1, 9); insert into planned values (3, 4)`, [
+  ['the other side of a full join is inserted', `insert into spent values (1, 9); insert into planned values (3, 4)`, [
     put('both/1', { planned: 8, spent: 9 }),
     put('both/3', { planned: 4, spent: 6 }),
   ]],
-  ['one side of a full join comes', `insert into spent values (9, 1)`, [put('both/9', { planned: null, spent: 1 })]],
-  ['one side of a full join goes', `delete from planned where day < 3`, [del('both/1'), put('both/2', { planned: null, spent: 5 })]],
-  ['the sides of a full join part', `update planned set day = 4 where day = 2`, [
+  ['one side of a full join is inserted', `insert into spent values (9, 1)`, [put('both/9', { planned: null, spent: 1 })]],
+  ['one side of a full join is deleted', `delete from planned where day < 3`, [del('both/1'), put('both/2', { planned: null, spent: 5 })]],
+  ['the sides of a full join separate', `update planned set day = 4 where day = 2`, [
     put('both/2', { planned: null, spent: 5 }),
     put('both/4', { planned: 8, spent: null }),
   ]],
-  ['another key', `update issue set id = 5 where id = 3`, [
+  ['a key changes', `update issue set id = 5 where id = 3`, [
     del('assigned/3'), del('free/3'), del('counted/3'), del('open/3'), del('silent/3'), del('ranked/b/3'), del('left/3'), del('twice/3'),
     put('assigned/5', { title: 'three', name: null, boss: null }),
     put('free/5'), put('counted/5', { n: 0 }), put('open/5'), put('silent/5'), put('ranked/b/5', { state: 'b', place: 2 }), put('left/5'),
     put('twice/5', { n: null, same: null }),
   ]],
-])('%s', async (_, change, ops) => {
+])('a delta is exact when %s', async (_, change, ops) => {
   expect(inOrder(await delta(change))).toEqual(inOrder(ops));
 }); // biome-ignore format: changes and ops
 
-it('more partitions than are evaluated one by one', async () => {
+it('a delta is exact when more partitions change than are evaluated individually', async () => {
   await database.pool.query(`insert into issue select n, 1, 'c', 'many' from generate_series(100, 599) n`);
   await client.pull();
   const ops = await delta(`update person set name = 'ANN' where id = 1`);
@@ -206,7 +206,7 @@ it('more partitions than are evaluated one by one', async () => {
   expect(await delta(`update comment set issue_id = 100 + id where id < 20`)).not.toHaveLength(0);
 });
 
-it('many partitions that depend on old rows of several tables', async () => {
+it('a delta is exact when many partitions depend on old rows of several tables', async () => {
   await database.pool.query(`
     insert into issue select n, 1 + n % 3, 'c', 'many ' || n from generate_series(100, 599) n;
     insert into comment select 1000 + n, n, 1, 'many' from generate_series(100, 599) n;
@@ -223,7 +223,7 @@ it('many partitions that depend on old rows of several tables', async () => {
   expect(ops.length).toBeGreaterThan(2000);
 });
 
-it('a transaction that was open when the cookie was made', async () => {
+it('a transaction that was open at the previous pull is sent once it commits', async () => {
   const writer = await database.pool.connect();
   await writer.query(`begin; insert into comment values (40, 4, 1, 'late')`);
   expect(await delta(`update person set name = 'BEN' where id = 2`)).toHaveLength(2);
@@ -234,7 +234,7 @@ it('a transaction that was open when the cookie was made', async () => {
   expect(ops).toContainEqual(del('silent/4'));
 });
 
-it('a group without a key fails the pull, which names the view', async () => {
+it('a group without a key fails the pull with an error that names the view', async () => {
   const bare = {
     bare: view(() => sql`select issue_id as id, count(*)::int as n from comment group by issue_id`),
   };

@@ -34,41 +34,41 @@ async function first(): Promise<unknown> {
   return cookie;
 }
 
-describe('a patch that is too large to hold', () => {
+describe('a patch that is too large for memory', () => {
   const large = `insert into item select 'x' || n, repeat('x', 1000) from generate_series(1, 1000) n`;
 
-  it('is streamed to each, with its own mutation IDs', async () => {
+  it('is streamed to each group with its own mutation IDs', async () => {
     await run(`insert into tidemark.client_group values ('group 2', 'ada');
       insert into tidemark.client values ('c', 'group 2', 1, pg_current_xact_id())`);
     const cookie = await first();
     await run(large);
     const answers = await Promise.all(groups(4).map((clientGroupID) => server.pull(cookie, { clientGroupID })));
-    expect(watched.take()).toEqual(['look', 'probe', 'copy', 'copy', 'copy', 'copy']);
+    expect(watched.take()).toEqual(['poll', 'probe', 'copy', 'copy', 'copy', 'copy']);
     expect(answers.map(({ patch }) => patch.length)).toEqual([1000, 1000, 1000, 1000]);
     expect(answers.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual([{}, {}, { c: 1 }, {}]);
   });
 
   it.each([0, 1, 2])(
-    'harms nobody when the reader goes away after %i pieces, and gives the connection back',
+    'releases its connection when a reader leaves after %i pieces, and reaches the other reader',
     async (pieces) => {
       const cookie = await first();
       await run(large);
       for (let round = 0; round < 5; round++) {
-        const [gone, stays] = await Promise.all(
+        const [abandoned, complete] = await Promise.all(
           groups(2).map((clientGroupID) => server.answer(cookie, { clientGroupID })),
         );
-        const reader = piecesOf(gone!)[Symbol.asyncIterator]();
+        const reader = piecesOf(abandoned!)[Symbol.asyncIterator]();
         for (let i = 0; i <= pieces; i++) await reader.next();
         await reader.return?.();
-        expect((JSON.parse(await textOf(stays!)) as PullAnswer).patch).toHaveLength(1000);
+        expect((JSON.parse(await textOf(complete!)) as PullAnswer).patch).toHaveLength(1000);
       }
     },
   );
 
-  /** More than the server has connections. */
+  /** More than the server's connections. */
   const rounds = [1, 2, 3, 4];
 
-  it('gives the connection back when more has changed than it was made for', async () => {
+  it('releases its connection when more has changed since it was planned', async () => {
     for (const round of rounds) {
       await run('delete from item');
       const cookie = await first();
@@ -83,7 +83,7 @@ describe('a patch that is too large to hold', () => {
     }
   });
 
-  it('gives the connection back when the pull is refused after all', async () => {
+  it('releases its connection when the pull is refused late', async () => {
     const cookie = await first();
     await run(large);
     for (const round of rounds) {
@@ -96,7 +96,7 @@ describe('a patch that is too large to hold', () => {
     }
   });
 
-  it('gives the connection back when a first pull is refused', async () => {
+  it('releases its connection when a first pull is refused', async () => {
     await run(`${large}; insert into tidemark.client_group values ('of ben', 'ben')`);
     for (const _ of rounds) {
       await expect(server.pull(null, { clientGroupID: 'of ben' })).rejects.toMatchObject({ code: 'forbidden' });
@@ -104,11 +104,11 @@ describe('a patch that is too large to hold', () => {
   });
 });
 
-it('patches of a middle size are held once, and sent in pieces that a reader may leave', async () => {
+it('patches of medium size are kept once, and sent in pieces even if a reader leaves', async () => {
   const cookie = await first();
   await run(`insert into item select 'x' || n, repeat('ü', 500) from generate_series(1, 100) n`);
   const answers = await Promise.all(groups(3).map((clientGroupID) => server.answer(cookie, { clientGroupID })));
-  expect(watched.take()).toEqual(['look', 'probe', 'copy']);
+  expect(watched.take()).toEqual(['poll', 'probe', 'copy']);
   const reader = piecesOf(answers[0]!)[Symbol.asyncIterator]();
   await reader.next();
   await reader.return?.();

@@ -14,41 +14,45 @@ const partitioned = `create table t (id int primary key, n int) partition by ran
 
 const unseen = 'update t set n = n + 1 where id = 1; insert into t values (3, 30); delete from t where id = 2';
 
-describe('changes that are not captured are refused, then repaired', () => {
+describe('a pull', () => {
   it.each<[name: string, ddl: string, gap: string]>([
     ['a disabled trigger', plain, `alter table t disable trigger tidemark_update; ${unseen}`],
-    ['all triggers disabled', plain, `alter table t disable trigger all; ${unseen}`],
+    ['disabled triggers', plain, `alter table t disable trigger all; ${unseen}`],
     ['a dropped trigger', plain, `drop trigger tidemark_delete on t; ${unseen}`],
     ['a dropped truncate trigger', plain, 'drop trigger tidemark_truncate on t; truncate t'],
     ['a trigger for replicas only', plain, `alter table t enable replica trigger tidemark_insert; ${unseen}`],
     [
-      'a trigger that a replica role silences',
+      'a trigger that a replica role skips',
       plain,
       `alter table t enable trigger tidemark_update; set session_replication_role to replica; ${unseen}; reset session_replication_role`,
     ],
     [
-      'a table made anew',
+      'a recreated table',
       plain,
       `drop table t; create table t (id int primary key, n int); insert into t values (1, 11), (5, 50)`,
     ],
     [
-      'another table under its name',
+      'another table under the same name',
       plain,
       `create table t2 (id int primary key, n int); insert into t2 values (5, 50);
        alter table t rename to t_old; alter table t2 rename to t`,
     ],
-    ['a new key', plain, `alter table t drop constraint t_pkey; alter table t add primary key (id, n); ${unseen}`],
+    [
+      'a new primary key',
+      plain,
+      `alter table t drop constraint t_pkey; alter table t add primary key (id, n); ${unseen}`,
+    ],
     [
       'a disabled trigger of a partition',
       partitioned,
       'alter table low disable trigger all; insert into low values (7, 7)',
     ],
     ['a disabled trigger of the parent', partitioned, `alter table t disable trigger all; ${unseen}`],
-  ])('%s', async (_, ddl, gap) => {
+  ])('is refused until a migration repairs %s', async (_, ddl, gap) => {
     const { run, client, passASecond, truth, ...synced } = await altered.start(ddl);
     await run(gap);
 
-    const refusal = await synced.installation().catch((error: unknown) => error);
+    const refusal = await synced.schemaState().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SetupError);
     expect((refusal as SetupError).message).toMatch(/gap_\d+\.t are not captured: .*Run `tidemark migrate`\.$/);
 
@@ -68,50 +72,50 @@ describe('changes that are not captured are refused, then repaired', () => {
   });
 });
 
-describe('what changes rows without a write resets the client', () => {
+describe('a client', () => {
   const cases: [name: string, ddl: string, change: string, sinceVersion?: number][] = [
-    ['a column with a default', plain, 'alter table t add column x int default 7'],
-    ['a column renamed', plain, 'alter table t rename column n to m'],
-    ['a column dropped', plain, 'alter table t drop column n'],
-    ['a type changed', plain, `alter table t alter column n type text using n || '!'`],
-    ['an enum label renamed', plain, `alter type mood rename value 'sad' to 'sorry'`],
-    ['an attribute of a composite type renamed', plain, 'alter type pair rename attribute a to z'],
+    ['a column is added with a default', plain, 'alter table t add column x int default 7'],
+    ['a column is renamed', plain, 'alter table t rename column n to m'],
+    ['a column is dropped', plain, 'alter table t drop column n'],
+    ['a type is changed', plain, `alter table t alter column n type text using n || '!'`],
+    ['an enum label is renamed', plain, `alter type mood rename value 'sad' to 'sorry'`],
+    ['an attribute of a composite type is renamed', plain, 'alter type pair rename attribute a to z'],
     [
-      'a trigger disabled for a while',
+      'a trigger is disabled for a while',
       plain,
       `alter table t disable trigger tidemark_update; update t set n = 0; alter table t enable always trigger tidemark_update`,
     ],
     [
-      'a trigger disabled for a while in one transaction',
+      'all triggers are disabled for a while in one transaction',
       plain,
       `begin; alter table t disable trigger all; ${unseen}; alter table t enable always trigger tidemark_insert,
        enable always trigger tidemark_update, enable always trigger tidemark_delete, enable always trigger tidemark_truncate; commit`,
     ],
-    ['a partition truncated by itself', partitioned, 'truncate low'],
-    ['a partition detached', partitioned, 'alter table t detach partition low'],
-    ['a partition dropped', partitioned, 'drop table low'],
+    ['a partition is truncated alone', partitioned, 'truncate low'],
+    ['a partition is detached', partitioned, 'alter table t detach partition low'],
+    ['a partition is dropped', partitioned, 'drop table low'],
     [
-      'a partition detached, changed and attached again',
+      'a partition is detached, changed and attached again',
       partitioned,
       `alter table t detach partition low; update low set n = 99; insert into low values (3, 3);
        alter table t attach partition low for values from (0) to (100)`,
     ],
     [
-      'the expression of a generated column',
+      'the expression of a stored generated column changes',
       `create table t (id int primary key, n int, s int generated always as (n * 2) stored); insert into t values (1, 10)`,
       'alter table t alter column s set expression as (n * 3)',
       17_00_00,
     ],
     [
-      'the expression of a generated column that is not stored',
+      'the expression of a virtual generated column changes',
       `create table t (id int primary key, n int, s int generated always as (n * 2) virtual); insert into t values (1, 10)`,
       'alter table t alter column s set expression as (n * 3)',
       18_00_00,
     ],
   ];
 
-  it.each(cases)('%s', async (_, ddl, change, sinceVersion = 0) => {
-    // Older servers cannot parse the last ones; what they can do instead is to make the column anew.
+  it.each(cases)('is reset after %s', async (_, ddl, change, sinceVersion = 0) => {
+    // Older servers cannot parse the last statements. With them, recreating the column is the alternative.
     const supported = altered.version >= sinceVersion;
     const { run, client, passASecond, truth } = await altered.start(supported ? ddl : ddl.replace('virtual', 'stored'));
     const before = client.held();
@@ -123,7 +127,7 @@ describe('what changes rows without a write resets the client', () => {
     expect(client.held()).not.toEqual(before);
   });
 
-  it('two followed tables that change their names', async () => {
+  it('receives the right rows after two synced tables swap their names', async () => {
     const { run, client, passASecond, truth } = await altered.start(
       `${plain}; create table u (like t including all); insert into u values (1, 77)`,
       { views: { t: tableView('t', 'id', 't/'), u: tableView('u', 'id', 'u/') } },
@@ -138,7 +142,7 @@ describe('what changes rows without a write resets the client', () => {
     expect(client.rows.get('t/1')).toMatchObject({ n: 78 });
   });
 
-  it('a table of the same name in a schema that comes first', async () => {
+  it('is refused until a migration if an earlier schema gets a table of the same name', async () => {
     const { run, client, passASecond, ...synced } = await altered.start(
       'create table public.shadowed (id int primary key, n int); insert into public.shadowed values (1, 1)',
       { views: wholeTable('shadowed') },
@@ -154,7 +158,7 @@ describe('what changes rows without a write resets the client', () => {
   });
 });
 
-it('a renamed table is refused until it has its name again, and loses nothing', async () => {
+it('a renamed table is refused until it has its name back, and no change is lost', async () => {
   const { run, client, passASecond, truth } = await altered.start(plain);
   await run(`alter table t rename to s; ${unseen.replaceAll(/\bt\b/g, 's')}`);
   passASecond();
@@ -165,7 +169,7 @@ it('a renamed table is refused until it has its name again, and loses nothing', 
   expect(client.held()).toEqual(await truth());
 });
 
-it('a detached partition no longer counts', async () => {
+it('writes to a detached partition are not sent', async () => {
   const { run, client, passASecond, truth } = await altered.start(partitioned);
   await run('create table keep partition of t for values from (100) to (200)');
   await run('alter table t detach partition keep; drop table keep; alter table t detach partition low');
@@ -176,7 +180,7 @@ it('a detached partition no longer counts', async () => {
   expect(client.held()).toEqual(await truth());
 });
 
-describe('keys that are equal for Postgres and not for the client', () => {
+describe('keys that only Postgres considers equal', () => {
   it.each<[string, string, string, string?]>([
     ['numeric', '1', '1.0'],
     ['interval', `'1 mon'`, `'30 days'`],
@@ -186,7 +190,7 @@ describe('keys that are equal for Postgres and not for the client', () => {
       `'ADA'`,
       `create collation any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
     ],
-  ])('%s', async (type, before, after, ddl = 'select 1') => {
+  ])('replace each other at the client if their type is %s', async (type, before, after, ddl = 'select 1') => {
     const { run, client, truth } = await altered.start(
       `${ddl}; create table t (id ${type} primary key, n int); insert into t values (${before}, 1)`,
     );

@@ -1,6 +1,6 @@
 /**
- * What cannot be followed is refused while it lasts, not at the start alone; when it is undone, nothing has been
- * missed.
+ * The server refuses what it cannot follow while that lasts, not only at the start. After it is undone, no change has
+ * been missed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/errors.js';
@@ -21,10 +21,10 @@ interface Obstacle {
   readonly ddl?: string;
   readonly setting?: Setting;
   readonly change: string;
-  /** Of what the log says. */
+  /** A part of the logged message. */
   readonly reason: string;
   readonly undo: string;
-  /** Rows may have changed unseen. */
+  /** True if rows may have changed without a log entry. */
   readonly isUnseen: boolean;
 }
 
@@ -87,14 +87,14 @@ const obstacles: readonly Obstacle[] = [
     isUnseen: false,
   },
   {
-    name: 'a view in the place of a table',
+    name: 'a view in place of a table',
     change: 'alter table t rename to t_rows; create view t as select * from t_rows; update t set n = n + 1',
     reason: 'which is an SQL view',
     undo: 'drop view t; alter table t_rows rename to t',
     isUnseen: false,
   },
   {
-    name: 'a materialized view in the place of a table',
+    name: 'a materialized view in place of a table',
     change:
       'alter table t rename to t_rows; create materialized view t as select * from t_rows; update t_rows set n = 5',
     reason: 'which is not an ordinary table',
@@ -112,34 +112,40 @@ const obstacles: readonly Obstacle[] = [
   },
 ];
 
-describe('is refused a second later, and served again when it is undone', () => {
-  it.each(obstacles)('$name', async ({ ddl = plain, setting, change, reason, undo, isUnseen }) => {
-    const { run, client, passASecond, truth } = await altered.start(ddl, setting);
-    // The second time, the catalogs may hold traces of the first.
-    for (const time of [1, 2]) {
-      await run(change.replaceAll('create policy odd', time === 1 ? 'create policy odd' : 'create policy odd_too'));
-      passASecond();
-      const refusal = await client.pull().catch((error: unknown) => error);
-      expect(refusal).toMatchObject({ code: 'unavailable', status: 503 });
-      expect(((refusal as Problem).cause as Error).message).toContain(reason);
+describe('on a running server', () => {
+  it.each(obstacles)(
+    '$name is refused a second later, and served again once undone',
+    async ({ ddl = plain, setting, change, reason, undo, isUnseen }) => {
+      const { run, client, passASecond, truth } = await altered.start(ddl, setting);
+      // In the second round, the catalogs may hold traces of the first.
+      for (const time of [1, 2]) {
+        await run(change.replaceAll('create policy odd', time === 1 ? 'create policy odd' : 'create policy odd_too'));
+        passASecond();
+        const refusal = await client.pull().catch((error: unknown) => error);
+        expect(refusal).toMatchObject({ code: 'unavailable', status: 503 });
+        expect(((refusal as Problem).cause as Error).message).toContain(reason);
 
-      await run(undo);
-      passASecond();
-      const { patch } = await client.pull();
-      if (isUnseen && time === 1) expect(patch[0]).toEqual({ op: 'clear' });
-      expect(client.held()).toEqual(await truth());
+        await run(undo);
+        passASecond();
+        const { patch } = await client.pull();
+        if (isUnseen && time === 1) expect(patch[0]).toEqual({ op: 'clear' });
+        expect(client.held()).toEqual(await truth());
 
-      await run('update t set n = n + 1 where id = 1; insert into t values (9, 9); delete from t where id = 9');
-      const delta = await client.pull();
-      expect(delta.patch).toHaveLength(1);
-      expect(client.held()).toEqual(await truth());
-      if (change.includes('partition of')) return;
-    }
-  });
+        await run('update t set n = n + 1 where id = 1; insert into t values (9, 9); delete from t where id = 9');
+        const delta = await client.pull();
+        expect(delta.patch).toHaveLength(1);
+        expect(client.held()).toEqual(await truth());
+        if (change.includes('partition of')) return;
+      }
+    },
+  );
 });
 
-describe('is not served in the moment before either, so that nobody keeps what was seen then', () => {
-  it.each(obstacles)('$name', async ({ ddl = plain, setting, change, undo }) => {
-    await expectForgotten(await altered.start(ddl, setting), change, undo);
-  });
+describe('before a server detects it', () => {
+  it.each(obstacles)(
+    '$name leaves no rows with clients once undone',
+    async ({ ddl = plain, setting, change, undo }) => {
+      await expectForgotten(await altered.start(ddl, setting), change, undo);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** The settings of a server's role or database decide nothing of what clients receive. */
+/** The settings of a server's role or database do not affect what clients receive. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView } from '../../../src/view/define.js';

@@ -1,4 +1,4 @@
-/** A cookie is good for the views that it was given for: an application that serves none of them resets its clients. */
+/** A cookie is valid for the views that it was issued for. An application that serves none of them resets clients. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -29,16 +29,16 @@ afterAll(async () => {
 it.each<[what: string, others: Views<Context>]>([
   ['prefix', { one: { ...one, prefix: '1/' } }],
   ['key', { one: { ...one, key: ['n'] } }],
-  ['further key column', { one: { ...one, key: ['id', 'n'] } }],
+  ['number of key columns', { one: { ...one, key: ['id', 'n'] } }],
   ['template', { one: { ...one, template: 'one/{id}' } }],
-  ['prefix that looks the same, but is the user’s own', { one: { ...one, prefix: () => 'one/' } }],
-  ['name of a column', { one: { ...one, columns: { n: 'm' } } }],
-  ['form of nulls', { one: { ...one, nulls: 'omit' } }],
-  ['form of times', { one: { ...one, timestamps: 'UTC' } }],
+  ['prefix that is specific to the user but looks the same', { one: { ...one, prefix: () => 'one/' } }],
+  ['column name', { one: { ...one, columns: { n: 'm' } } }],
+  ['format of nulls', { one: { ...one, nulls: 'omit' } }],
+  ['format of times', { one: { ...one, timestamps: 'UTC' } }],
   ['value', { one: { ...one, value: 'n' } }],
   ['query', { one: { ...one, query: () => sql`select id, n from t where n >= ${0}` } }],
   ['parameter', { one: { ...one, query: () => sql`select id, n from t where n > ${1}` } }],
-])('another %s', async (_, others) => {
+])('a view with another %s resets the client', async (_, others) => {
   const { cookie } = await server.pull(null);
   expect((await server.pull(cookie)).patch).toEqual([]);
   const other = new PullServer(database.url, others);

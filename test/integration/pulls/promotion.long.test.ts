@@ -1,19 +1,19 @@
-/** Clients go from a primary to a standby that was promoted: who goes on, and who is reset. */
+/** Clients move from a primary to a promoted standby: which of them continue, and which are reset. */
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/migrate.js';
 import type { Cookie } from '../../../src/protocol/cookie.js';
-import { parsePosition } from '../../../src/protocol/history.js';
+import { parseWalPosition } from '../../../src/protocol/history.js';
 import { silent } from '../../support/log.js';
 import { type Replication, type Standby, startReplication } from '../../support/replication.js';
 import { connect } from '../../support/standby.js';
 import { fullRead, type PullAnswer, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
-import { startAlone, tick, write } from './failing-over.js';
+import { startAlone, write, writeHeartbeat } from './failing-over.js';
 
 const views = wholeTable('item');
 
-/** Which database is what, one test after the other. */
+/** The databases, whose roles change from test to test. */
 let replication: Replication;
 let standby: Standby;
 let other: Standby;
@@ -21,7 +21,7 @@ let writer: pg.Client;
 let connections: pg.Client[];
 let servers: PullServer[];
 
-/** Starts a primary and standbys for what follows. */
+/** Starts a primary and standbys for the tests that follow. */
 function useReplication(count = 2): void {
   beforeAll(async () => {
     replication = await startReplication({ delays: Array(count).fill(0), waitsFor: '' });
@@ -53,7 +53,7 @@ function serverOn(url: string): PullServer {
   return server;
 }
 
-async function pulled(server: PullServer): Promise<SyncClient> {
+async function startClient(server: PullServer): Promise<SyncClient> {
   const client = new SyncClient(server);
   await client.pull();
   return client;
@@ -65,7 +65,7 @@ const mutation = (n: number) => `
   insert into tidemark.client values ('c', 'group', ${n}, pg_current_xact_id())
   on conflict (id) do update set last_mutation_id = ${n}, xid = pg_current_xact_id()`;
 
-/** Stops a process of the primary for a while. */
+/** Pauses the primary's background writer. */
 async function pauseBackgroundWriter(): Promise<() => void> {
   const sql = `select pid from pg_stat_activity where backend_type = 'background writer'`;
   const { pid } = (await writer.query<{ pid: number }>(sql)).rows[0]!;
@@ -73,7 +73,7 @@ async function pauseBackgroundWriter(): Promise<() => void> {
   return () => void process.kill(pid, 'SIGCONT');
 }
 
-/** Pulls, and checks that the client then holds what the database has, and that its order has not fallen. */
+/** Pulls, and checks that the client then holds what the database has, and that its order has not decreased. */
 async function pullFrom(client: SyncClient, server: PullServer): Promise<'reset' | 'continued'> {
   const before = client.cookie as Cookie;
   const answer: PullAnswer = await client.pull(server);
@@ -83,32 +83,33 @@ async function pullFrom(client: SyncClient, server: PullServer): Promise<'reset'
   return answer.patch[0]?.op === 'clear' ? 'reset' : 'continued';
 }
 
-const positionOf = (client: SyncClient) => parsePosition((client.cookie as Cookie).position!)!;
-const timelineOf = (client: SyncClient) => positionOf(client).timeline;
+const walPositionOf = (client: SyncClient) => parseWalPosition((client.cookie as Cookie).walPosition!)!;
+const timelineOf = (client: SyncClient) => walPositionOf(client).timeline;
 const reasons = (server: PullServer) => server.lines.lines.flatMap(({ fields }) => fields.reason ?? []);
 
-describe('a standby that had everything is promoted, and its primary goes on', () => {
+describe('promoting a standby that has everything while its primary continues', () => {
   useReplication();
-  /** Two who have pulled from the primary before, and not since. */
-  let away: SyncClient[];
+  /** Two clients that have pulled from the primary before, and not since. */
+  let idleClients: SyncClient[];
 
-  it('resets nobody if the standby had everything, even if it assigns transaction IDs again', async () => {
-    await tick(replication.primaryURL);
+  it('resets no client, even if the standby assigns transaction IDs again', async () => {
+    await writeHeartbeat(replication.primaryURL);
     const [onPrimary, onStandby, onOther] = [replication.primaryURL, standby.url, other.url].map(serverOn);
-    const idle = await pulled(onPrimary!);
+    const idle = await startClient(onPrimary!);
     await writer.query(put('b'));
     await replication.caughtUp();
     const resume = await pauseBackgroundWriter();
-    // Their IDs are not in the write-ahead log, to which that process alone would write them.
-    for (const _ of Array(5))
+    // Their IDs are not in the write-ahead log, because only the background writer would write them there.
+    for (const _ of Array(5)) {
       await (await connectTo(replication.primaryURL)).query('begin; select pg_current_xact_id()');
-    const clients = [idle, await pulled(onPrimary!), await pulled(onStandby!), await pulled(onOther!)];
+    }
+    const clients = [idle, await startClient(onPrimary!), await startClient(onStandby!), await startClient(onOther!)];
     const { next } = clients[1]!.cookie as Cookie;
-    away = [await pulled(onPrimary!), await pulled(onPrimary!)];
+    idleClients = [await startClient(onPrimary!), await startClient(onPrimary!)];
     await replication.caughtUp();
     await standby.promote();
     resume();
-    // In the first moment, nobody has recorded the new timeline.
+    // At first, no server has recorded the new timeline.
     await write(standby.url, put('c'), put('d'), 'delete from item where id = $$a$$');
     const assigned = await connectTo(standby.url);
     const { rows } = await assigned.query('select pg_snapshot_xmax(pg_current_snapshot())::text as xmax');
@@ -121,12 +122,12 @@ describe('a standby that had everything is promoted, and its primary goes on', (
     for (const client of clients) expect(await pullFrom(client, onStandby!)).toBe('continued');
   });
 
-  it('resets whoever goes from one history to the other', async () => {
+  it('resets clients that move from one history to the other', async () => {
     const [onPrimary, onStandby, onOther] = [replication.primaryURL, standby.url, other.url].map(serverOn);
-    const [stays, changes] = away;
-    // The primary goes on by itself, and so does its other standby.
+    const [stays, changes] = idleClients;
+    // The primary continues on its own, and so does its other standby.
     await writer.query(put('only there'));
-    const ahead = await pulled(onPrimary!);
+    const ahead = await startClient(onPrimary!);
     await write(standby.url, put('only here'));
     expect(await pullFrom(ahead, onStandby!)).toBe('reset');
     expect(await pullFrom(changes!, onStandby!)).toBe('continued');
@@ -134,16 +135,16 @@ describe('a standby that had everything is promoted, and its primary goes on', (
     expect(await pullFrom(changes!, onStandby!)).toBe('continued');
     expect(await pullFrom(changes!, onPrimary!)).toBe('reset');
     expect(await pullFrom(stays!, onPrimary!)).toBe('continued');
-    expect(reasons(onStandby!)).toEqual(['epoch']);
+    expect(reasons(onStandby!)).toEqual(['database']);
 
-    // Another standby that is promoted gives its timeline the same number.
+    // The promotion of another standby gives its timeline the same number.
     await replication.stopPrimary();
-    const looking = await connectTo(other.url);
-    await expect.poll(async () => (await looking.query('select from pg_stat_wal_receiver')).rowCount).toBe(0);
-    // What is replayed without a receiver can be shown before it counts as replayed.
-    const unsure = await pulled(onOther!);
-    const { rows } = await looking.query(`select (pg_last_wal_replay_lsn() - '0/0')::text as replayed`);
-    expect(positionOf(unsure).lsn).toBe(BigInt(rows[0].replayed) + 16n * 1024n * 1024n);
+    const inspector = await connectTo(other.url);
+    await expect.poll(async () => (await inspector.query('select from pg_stat_wal_receiver')).rowCount).toBe(0);
+    // Without a WAL receiver, a change can be visible before it counts as replayed.
+    const unsure = await startClient(onOther!);
+    const { rows } = await inspector.query(`select (pg_last_wal_replay_lsn() - '0/0')::text as replayed`);
+    expect(walPositionOf(unsure).lsn).toBe(BigInt(rows[0].replayed) + 16n * 1024n * 1024n);
     await other.promote();
     expect(await pullFrom(unsure, onOther!)).toBe('reset');
     const numbers = await Promise.all(
@@ -153,41 +154,41 @@ describe('a standby that had everything is promoted, and its primary goes on', (
       }),
     );
     expect(numbers).toEqual([2, 2]);
-    const onFirst = await pulled(onStandby!);
+    const onFirst = await startClient(onStandby!);
     expect(await pullFrom(onFirst, onOther!)).toBe('reset');
   });
 });
 
-describe('something is lost', () => {
+describe('a promoted standby', () => {
   useReplication();
 
-  it('after a crash, counts only on what the newest tick tells', async () => {
+  it('relies only on the newest heartbeat after a crash', async () => {
     const onPrimary = serverOn(replication.primaryURL);
-    const old = await pulled(onPrimary);
-    await tick(replication.primaryURL);
+    const old = await startClient(onPrimary);
+    await writeHeartbeat(replication.primaryURL);
     await writer.query(put('b'));
-    const late = await pulled(onPrimary);
+    const late = await startClient(onPrimary);
     await replication.caughtUp();
     await standby.promote();
-    // What it has written before the crash is no part of the timeline before.
+    // What the standby wrote before the crash is not part of the previous timeline.
     await write(standby.url, put('c'), 'checkpoint', put('d'));
-    await tick(standby.url);
+    await writeHeartbeat(standby.url);
     await standby.kill();
     const onStandby = serverOn(standby.url);
     expect(await pullFrom(late, onStandby)).toBe('reset');
     expect(await pullFrom(old, onStandby)).toBe('continued');
-    expect(reasons(onStandby)).toEqual(['epoch']);
+    expect(reasons(onStandby)).toEqual(['database']);
   });
 
-  it('resets only those who had seen what the standby lacked', async () => {
-    await tick(replication.primaryURL);
+  it('resets only clients that have seen what it lacks', async () => {
+    await writeHeartbeat(replication.primaryURL);
     const onPrimary = serverOn(replication.primaryURL);
     await writer.query(mutation(1));
-    const old = await pulled(onPrimary);
+    const old = await startClient(onPrimary);
     await replication.caughtUp();
     await other.stop();
     await writer.query(`${put('lost')}; ${mutation(2)}`);
-    const ahead = await pulled(onPrimary);
+    const ahead = await startClient(onPrimary);
     await replication.stopPrimary();
     await startAlone(other);
     await other.promote();
@@ -195,27 +196,27 @@ describe('something is lost', () => {
     const onOther = serverOn(other.url);
     expect(await pullFrom(old, onOther)).toBe('continued');
     await expect(onOther.pull(ahead.cookie)).rejects.toThrow('ClientStateNotFound');
-    // As another group, the client starts over.
+    // With another client group, the client starts over.
     const answer = await onOther.pull(ahead.cookie, { clientGroupID: 'another' });
     expect(answer.patch[0]).toEqual({ op: 'clear' });
-    expect(new Set(reasons(onOther))).toEqual(new Set(['epoch']));
+    expect(new Set(reasons(onOther))).toEqual(new Set(['database']));
     expect(answer.patch.length - 1).toBe(old.rows.size);
   });
 });
 
-describe('a backup is restored', () => {
+describe('a restored backup', () => {
   useReplication(1);
 
-  it('resets who has pulled something new after the newest tick that it has', async () => {
+  it('resets clients that pulled something new after its newest heartbeat', async () => {
     const onPrimary = serverOn(replication.primaryURL);
-    const [old, back] = [await pulled(onPrimary), await pulled(onPrimary)];
-    await tick(replication.primaryURL);
+    const [old, back] = [await startClient(onPrimary), await startClient(onPrimary)];
+    await writeHeartbeat(replication.primaryURL);
     await writer.query(put('b'));
-    const late = await pulled(onPrimary);
+    const late = await startClient(onPrimary);
     await replication.caughtUp();
     await standby.restore(join(replication.dataDirectory, 'pg_wal'));
     await writer.query(put('lost'));
-    const ahead = await pulled(onPrimary);
+    const ahead = await startClient(onPrimary);
     await write(standby.url, put('c'));
     const restored = serverOn(standby.url);
     for (const client of [late, ahead]) expect(await pullFrom(client, restored)).toBe('reset');
@@ -224,15 +225,15 @@ describe('a backup is restored', () => {
   });
 });
 
-describe('again and again', () => {
+describe('a second promotion', () => {
   useReplication();
 
-  it('resets nobody after two promotions in a row, unless nobody has recorded the first', async () => {
+  it('resets no client, unless the timeline of the first one was never recorded', async () => {
     const onPrimary = serverOn(replication.primaryURL);
-    const [first, idle] = [await pulled(onPrimary), await pulled(onPrimary)];
-    await tick(replication.primaryURL);
+    const [first, idle] = [await startClient(onPrimary), await startClient(onPrimary)];
+    await writeHeartbeat(replication.primaryURL);
     await writer.query(put('b'));
-    const late = await pulled(onPrimary);
+    const late = await startClient(onPrimary);
     await replication.caughtUp();
     await standby.promote();
     await write(standby.url, put('c'));
@@ -240,15 +241,15 @@ describe('again and again', () => {
     await other.follow(standby);
     const { rows } = await (await connectTo(standby.url)).query('select pg_current_wal_flush_lsn()::text as lsn');
     await other.reaches(rows[0].lsn);
-    const follows = await pulled(serverOn(other.url));
+    const follows = await startClient(serverOn(other.url));
     await other.promote();
     await write(other.url, put('d'));
     const onOther = serverOn(other.url);
-    const away = [idle.cookie, late.cookie];
+    const oldCookies = [idle.cookie, late.cookie];
     for (const client of [first, idle, late, follows]) expect(await pullFrom(client, onOther)).toBe('continued');
-    [idle.cookie, late.cookie] = away;
+    [idle.cookie, late.cookie] = oldCookies;
 
-    // As if no server had run on the second.
+    // As if no server had run on the second timeline.
     await write(other.url, 'delete from tidemark.timeline where number > 1');
     const others = serverOn(other.url);
     expect(await pullFrom(idle, others)).toBe('continued');

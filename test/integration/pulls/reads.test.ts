@@ -1,6 +1,6 @@
-/** Reads without a client group: what they take of the database, and what they share with pulls. */
+/** Reads without a client group: their load on the database, and what they share with pulls. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linesIn, type Patched, type Pulled } from '../../../src/pulls/pulled.js';
+import { linesIn, type PatchResult, type PullResult } from '../../../src/pulls/pull-result.js';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -45,80 +45,80 @@ afterEach(() => server.close());
 const run = (text: string) => database.pool.query(text);
 const item = { part: { view: 'item' } } as const;
 
-async function linesOf(pulled: Pulled): Promise<unknown[]> {
+async function linesOf(result: PullResult): Promise<unknown[]> {
   const chunks: Uint8Array[] = [];
-  for await (const bytes of linesIn(patchOf(pulled))) chunks.push(bytes);
+  for await (const bytes of linesIn(patchOf(result))) chunks.push(bytes);
   return JSON.parse(`[${Buffer.concat(chunks).toString()}]`) as unknown[];
 }
 
-function patchOf(pulled: Pulled): Patched {
-  if (!('held' in pulled)) throw new Error(`It is ${pulled.kind}`);
-  return pulled;
+function patchOf(result: PullResult): PatchResult {
+  if (!('firstChunks' in result)) throw new Error(`It is ${result.kind}`);
+  return result;
 }
 
-async function cookieOf(form: 'ops' | 'rows' = 'rows', part: { view: string; key?: string } = item.part) {
-  const pulled = await server.read({ part, form, cookie: null });
-  await linesOf(pulled);
+async function cookieOf(format: 'ops' | 'rows' = 'rows', part: { view: string; key?: string } = item.part) {
+  const result = await server.read({ part, format, cookie: null });
+  await linesOf(result);
   watched.take();
-  return patchOf(pulled).cookie;
+  return patchOf(result).cookie;
 }
 
-describe('what a read takes', () => {
-  it('is the one COPY of a first pull, if the caller has nothing', async () => {
-    for (const form of ['rows', 'ops'] as const) {
-      await linesOf(await server.read({ ...item, form, cookie: null }));
+describe('a read', () => {
+  it('without a cookie is one COPY, like a first pull', async () => {
+    for (const format of ['rows', 'ops'] as const) {
+      await linesOf(await server.read({ ...item, format, cookie: null }));
       expect(watched.take()).toEqual(['copy']);
     }
   });
 
-  it('if nothing has changed is what an unchanged pull takes', async () => {
-    const pulled = (await server.pull(null)).cookie;
+  it('runs the statements of an unchanged pull if nothing has changed', async () => {
+    const pullCookie = (await server.pull(null)).cookie;
     const read = await cookieOf();
     const unchanged = async () => {
-      await server.pull(pulled);
+      await server.pull(pullCookie);
       const pull = watched.take();
-      expect((await server.read({ ...item, form: 'rows', cookie: read })).kind).toBe('unchanged');
+      expect((await server.read({ ...item, format: 'rows', cookie: read })).kind).toBe('unchanged');
       return [pull, watched.take()];
     };
-    // Of whom the window knows nothing, it asks once.
+    // The server probes once for a group that is not in the cache.
     expect(await unchanged()).toEqual([
-      ['look', 'probe'],
-      ['look', 'probe'],
+      ['poll', 'probe'],
+      ['poll', 'probe'],
     ]);
-    expect(await unchanged()).toEqual([['look'], ['look']]);
+    expect(await unchanged()).toEqual([['poll'], ['poll']]);
     await run(`insert into note values ('n')`);
-    await server.pull(pulled);
+    await server.pull(pullCookie);
     watched.take();
-    await server.read({ ...item, form: 'rows', cookie: read });
-    expect(watched.take()).toEqual(['look']);
+    await server.read({ ...item, format: 'rows', cookie: read });
+    expect(watched.take()).toEqual(['poll']);
   });
 
-  it('if others have changed is a delta, once, and then a look: the cookie is as good as a new one', async () => {
+  it('runs one delta after rows of others change, and then only polls', async () => {
     const cookie = await cookieOf();
-    await server.read({ ...item, form: 'rows', cookie });
+    await server.read({ ...item, format: 'rows', cookie });
     watched.take();
     await run(`update item set n = '1' where id = 'b1'`);
-    expect((await server.read({ ...item, form: 'rows', cookie })).kind).toBe('unchanged');
-    expect(watched.take()).toEqual(['look', 'delta']);
-    expect((await server.read({ ...item, form: 'rows', cookie })).kind).toBe('unchanged');
-    expect(watched.take()).toEqual(['look']);
-    // Where ops are asked for, many rows in vain are worth a new cookie; where rows are, they would all be sent again.
+    expect((await server.read({ ...item, format: 'rows', cookie })).kind).toBe('unchanged');
+    expect(watched.take()).toEqual(['poll', 'delta']);
+    expect((await server.read({ ...item, format: 'rows', cookie })).kind).toBe('unchanged');
+    expect(watched.take()).toEqual(['poll']);
+    // Many unaffected rows justify a new cookie for ops. For rows, a new cookie would mean sending all rows again.
     await run(
       `update item set n = '2' where id = 'b1'; insert into item select 'c' || i, 'cam' from generate_series(1, 200) i`,
     );
-    expect((await server.read({ ...item, form: 'rows', cookie })).kind).toBe('unchanged');
-    expect((await server.read({ ...item, form: 'ops', cookie: await cookieOf() })).kind).toBe('unchanged');
+    expect((await server.read({ ...item, format: 'rows', cookie })).kind).toBe('unchanged');
+    expect((await server.read({ ...item, format: 'ops', cookie: await cookieOf() })).kind).toBe('unchanged');
   });
 
-  it('if the rows have changed is a delta, and a COPY if all rows are asked for', async () => {
+  it('runs a delta after its rows change, and a COPY if all rows are requested', async () => {
     const cookie = await cookieOf();
-    await server.read({ ...item, form: 'rows', cookie });
+    await server.read({ ...item, format: 'rows', cookie });
     watched.take();
     await run(`update item set n = '1' where id = 'a1'`);
-    const ops = await server.read({ ...item, form: 'ops', cookie });
+    const ops = await server.read({ ...item, format: 'ops', cookie });
     expect(await linesOf(ops)).toEqual([{ op: 'put', key: 'item/a1', value: { id: 'a1', n: '1' } }]);
-    expect(watched.take()).toEqual(['look', 'delta']);
-    const rows = await server.read({ ...item, form: 'rows', cookie });
+    expect(watched.take()).toEqual(['poll', 'delta']);
+    const rows = await server.read({ ...item, format: 'rows', cookie });
     expect(await linesOf(rows)).toEqual([
       { id: 'a1', n: '1' },
       { id: 'a2', n: '0' },
@@ -126,13 +126,15 @@ describe('what a read takes', () => {
     expect(watched.take()).toEqual(['delta', 'copy']);
   });
 
-  it('is shared by those who read at once, and with nobody who sees something else', async () => {
+  it('shares its statements with simultaneous reads', async () => {
     const cookie = await cookieOf();
-    await server.read({ ...item, form: 'ops', cookie });
+    await server.read({ ...item, format: 'ops', cookie });
     await run(`update item set n = '1' where id = 'a1'`);
     watched.take();
-    const pulled = await Promise.all(Array.from({ length: 50 }, () => server.read({ ...item, form: 'ops', cookie })));
-    for (const one of pulled) expect(await linesOf(one)).toHaveLength(1);
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => server.read({ ...item, format: 'ops', cookie })),
+    );
+    for (const one of results) expect(await linesOf(one)).toHaveLength(1);
     const kinds = watched.take();
     expect(kinds.length).toBeLessThanOrEqual(4);
     expect(kinds.filter((kind) => kind === 'delta').length).toBeLessThanOrEqual(2);
@@ -142,7 +144,7 @@ describe('what a read takes', () => {
 describe('a row', () => {
   it('is found by an index', async () => {
     await run(`insert into note select 'n' || i from generate_series(1, 5000) i; analyze note`);
-    await linesOf(await server.read({ part: { view: 'note', key: 'n7' }, form: 'rows', cookie: null }));
+    await linesOf(await server.read({ part: { view: 'note', key: 'n7' }, format: 'rows', cookie: null }));
     const [{ text } = {}] = watched.statements;
     const query = /^copy \(([\s\S]*)\) to stdout$/.exec(text!)![1]!;
     const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(`explain ${query}`);
@@ -151,27 +153,27 @@ describe('a row', () => {
     expect(plan).not.toContain('Seq Scan on note');
   });
 
-  it('is the one of the view, where the view chooses among rows whose values are equal', async () => {
+  it('is the one that the view chooses among rows with equal values', async () => {
     await run(`delete from item; insert into item (id, owner_id, kind) values ('a1', 'ada', 1.0), ('a2', 'ada', 1.00)`);
     const rowsOf = async (key: string) =>
-      linesOf(await server.read({ part: { view: 'first', key }, form: 'rows', cookie: null }));
-    expect(await linesOf(await server.read({ part: { view: 'first' }, form: 'rows', cookie: null }))).toEqual([
+      linesOf(await server.read({ part: { view: 'first', key }, format: 'rows', cookie: null }));
+    expect(await linesOf(await server.read({ part: { view: 'first' }, format: 'rows', cookie: null }))).toEqual([
       { kind: 1, id: 'a1' },
     ]);
     expect(await rowsOf('1')).toEqual([{ kind: 1, id: 'a1' }]);
     expect(await rowsOf('1.0')).toEqual([]);
     const cookie = await cookieOf('ops', { view: 'first', key: '1' });
     await run(`delete from item where id = 'a1'`);
-    const ops = await server.read({ part: { view: 'first', key: '1' }, form: 'ops', cookie });
+    const ops = await server.read({ part: { view: 'first', key: '1' }, format: 'ops', cookie });
     expect(await linesOf(ops)).toEqual([{ op: 'put', key: 'first/1', value: { kind: 1, id: 'a2' } }]);
   });
 
-  it('costs no statement of its own text: all keys share one', async () => {
+  it('is read by the same statement for all keys', async () => {
     const deltas = new Set<string>();
     for (const key of ['a1', 'a2']) {
       const cookie = await cookieOf('ops', { view: 'item', key });
       await run(`update item set n = n || '+' where id = '${key}'`);
-      await linesOf(await server.read({ part: { view: 'item', key }, form: 'ops', cookie }));
+      await linesOf(await server.read({ part: { view: 'item', key }, format: 'ops', cookie }));
       const { text } = watched.statements.find(({ kind }) => kind === 'delta')!;
       deltas.add((JSON.parse(text) as { name: string }).name);
       watched.take();

@@ -1,4 +1,4 @@
-/** What a client view with refusals costs, and what it costs those who do not ask. */
+/** The cost of a client view with refusals, also for clients that do not request them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, PullServer, tableView } from '../../support/synced.js';
@@ -25,34 +25,37 @@ const refuse = (id: number) =>
     [id],
   );
 
-it('a first pull is one statement, a delta another, and a pull to which nothing has happened a look', async () => {
+it('refusals add no statement to a first pull, a delta or an unchanged pull', async () => {
   await refuse(1);
   let { cookie, patch } = await server.pull(null, { refused: true });
   expect([watched.take(), patch.length]).toEqual([['copy'], 1]);
-  // The first look begins the window.
+  // The first poll starts the cache.
   ({ cookie } = await server.pull(cookie, { refused: true }));
   watched.take();
   await refuse(2);
   ({ cookie, patch } = await server.pull(cookie, { refused: true }));
-  expect([watched.take(), patch.length]).toEqual([['look', 'delta'], 1]);
+  expect([watched.take(), patch.length]).toEqual([['poll', 'delta'], 1]);
   await server.pull(cookie, { refused: true });
-  expect(watched.take()).toEqual(['look']);
+  expect(watched.take()).toEqual(['poll']);
 });
 
-it('a pull that does not ask reads nothing about them, at the same time or after', async () => {
+it('a pull that requests no refusals reads none, even together with one that does', async () => {
   const { cookie } = await server.pull(null);
   await server.pull(cookie);
   watched.take();
   await refuse(3);
   expect(await server.pull(cookie)).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
-  expect(watched.take()).toEqual(['look']);
-  const { cookie: asking } = await server.pull(null, { refused: true });
+  expect(watched.take()).toEqual(['poll']);
+  const { cookie: requestingCookie } = await server.pull(null, { refused: true });
   await refuse(4);
   await database.pool.query(`insert into item values ('a')`);
   watched.statements.length = 0;
-  const [told, silent] = await Promise.all([server.pull(asking, { refused: true }), server.pull(cookie)]);
-  const keys = (answer: typeof told) => answer.patch.map((op) => op.op !== 'clear' && op.key).toSorted();
-  expect([keys(told), keys(silent)]).toEqual([['item/a', 'tidemark/refused/c/4'], ['item/a']]);
+  const [withRefusals, without] = await Promise.all([
+    server.pull(requestingCookie, { refused: true }),
+    server.pull(cookie),
+  ]);
+  const keys = (answer: typeof without) => answer.patch.map((op) => op.op !== 'clear' && op.key).toSorted();
+  expect([keys(withRefusals), keys(without)]).toEqual([['item/a', 'tidemark/refused/c/4'], ['item/a']]);
   const deltas = watched.statements.filter(({ kind }) => kind === 'delta').map(({ text }) => text);
   expect(deltas.map((text) => text.includes('refusal')).toSorted()).toEqual([false, true]);
 });

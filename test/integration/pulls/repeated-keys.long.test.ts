@@ -1,6 +1,6 @@
-/** A row that a view yields several times under one key is one row to the client, and to those who audit it. */
+/** A row that a view yields several times under one key is one row to the client and to consistency checks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linesIn, type Patched } from '../../../src/pulls/pulled.js';
+import { linesIn, type PatchResult } from '../../../src/pulls/pull-result.js';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -12,13 +12,13 @@ const ddl = `
   create table todo (id int primary key, list int not null, text text not null);
   create table note (id int primary key, text text not null)`;
 
-/** Of list 1, Ada sees every row for two reasons; of list 2 for one; of list 3 for none. */
+/** Ada sees every row of list 1 for two reasons, of list 2 for one, and of list 3 for none. */
 const rows = `
   insert into list values (1, 'ada'), (2, 'ada'), (3, 'bob');
   insert into share values (1, 'ada'), (1, 'cy'), (3, 'cy');
   insert into todo select n, n % 3 + 1, 'todo ' || n from generate_series(1, 12) n`;
 
-/** After all five, everything is as it was. */
+/** After all five changes, the data is as it was. */
 const changes = [
   `update todo set text = text || '!'`,
   `insert into share values (2, 'ada'); insert into todo values (13, 1, 'new'), (14, 2, 'new')`,
@@ -43,7 +43,7 @@ const views: Record<string, Views<Context>> = {
       query: () => sql`select t.* from todo t join share s on s.list = t.list`,
     }),
   },
-  'a comparison of UNION ALL': {
+  'a UNION ALL of outer joins': {
     todo: defineView<{ id: number }>({
       key: 'id',
       query: ({ ctx }) => sql`
@@ -66,10 +66,10 @@ beforeEach(() => database.pool.query(`truncate list, share, todo, note; ${rows}`
 afterAll(() => database.drop());
 
 describe.each(Object.entries(views))('%s', (_, served) => {
-  it('sends a row once that is there several times, and audits find nothing', async () => {
-    const [audited, plain] = [new PullServer(database.url, served, undefined, 1), new PullServer(database.url, served)];
+  it('sends a repeated row once, and consistency checks find no differences', async () => {
+    const [checked, plain] = [new PullServer(database.url, served, undefined, 1), new PullServer(database.url, served)];
     try {
-      const clients = [new SyncClient(audited), new SyncClient(plain)];
+      const clients = [new SyncClient(checked), new SyncClient(plain)];
       for (const client of clients) {
         const { patch } = await client.pull();
         const keys = patch.flatMap((op) => (op.op === 'put' ? [op.key] : []));
@@ -84,14 +84,14 @@ describe.each(Object.entries(views))('%s', (_, served) => {
           expect(client.held()).toEqual(expected);
         }
       }
-      expect(audited.auditor.state()).toEqual({ compared: 2, differences: 0 });
-      expect(audited.lines.lines).toEqual([]);
+      expect(checked.consistencyChecker.state()).toEqual({ comparisons: 2, differences: 0 });
+      expect(checked.lines.lines).toEqual([]);
     } finally {
-      for (const server of [audited, plain]) await server.close();
+      for (const server of [checked, plain]) await server.close();
     }
   });
 
-  it('reads it once over REST, among all rows and by its key', async () => {
+  it('returns a repeated row once over REST, in the list and by its key', async () => {
     const server = new PullServer(database.url, served);
     try {
       const all = await rowsOf(server, { view: 'todo' });
@@ -112,7 +112,7 @@ describe('rows that share a key but differ', () => {
     }),
   };
 
-  it('are reported as such by audits, with the key', async () => {
+  it('are reported with their key by consistency checks', async () => {
     const server = new PullServer(database.url, differing, undefined, 1);
     try {
       const client = new SyncClient(server);
@@ -139,7 +139,7 @@ describe('rows that share a key but differ', () => {
 
 async function rowsOf(server: PullServer, part: { view: string; key?: string }): Promise<{ id: number }[]> {
   const chunks: Uint8Array[] = [];
-  for await (const line of linesIn((await server.read({ part, form: 'rows', cookie: null })) as Patched))
+  for await (const line of linesIn((await server.read({ part, format: 'rows', cookie: null })) as PatchResult))
     chunks.push(line);
   return JSON.parse(`[${Buffer.concat(chunks).toString()}]`) as { id: number }[];
 }

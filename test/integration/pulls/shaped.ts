@@ -1,9 +1,9 @@
-/** Views of every shape over two tables, and what clients must hold of them, told without SQL. */
+/** Views of every shape over two tables, and what clients must hold of them, computed without SQL. */
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
 import type { Context } from '../../support/synced.js';
 
-/** A row of the table; every column as text. */
+/** A row of the table, with each column as text. */
 export interface Item {
   readonly space: string;
   readonly id: string;
@@ -19,19 +19,19 @@ export interface Tables {
   readonly access: readonly { readonly user_id: string; readonly space: string }[];
 }
 
-interface Described {
+interface ViewCase {
   readonly view: Views<Context>[string];
-  /** Everyone sees it. */
+  /** True if every user sees the view. */
   readonly isForAll?: true;
-  /** The key and the value of an item; undefined if it is not in the view. */
-  readonly shown: (item: Item, userID: string) => readonly [key: string, value: unknown] | undefined;
+  /** The key and the value of an item; undefined if the view does not contain it. */
+  readonly entryOf: (item: Item, userID: string) => readonly [key: string, value: unknown] | undefined;
 }
 
 const escaped = (text: string) => text.replaceAll('%', '%25').replaceAll('/', '%2F');
 const exact = (size: string) => (Number.isSafeInteger(Number(size)) ? Number(size) : size);
 const json = (doc: string | null): unknown => (doc === null ? null : JSON.parse(doc));
 
-/** Where ISO 8601 has the year, with a Z. */
+/** Formats a time with a Z in the years that ISO 8601 covers. */
 function utc(done: string | null): string | null {
   if (done === null) return null;
   if (!Number.isFinite(Number(done))) return 'infinity';
@@ -53,54 +53,55 @@ const allOf = ({ space, id, doc, size, title, done }: Item) => ({
   doneAt: utc(done),
 });
 
-const seen = ({ userID }: Context) => sql`item where space in (select space from access where user_id = ${userID})`;
+const visibleItems = ({ userID }: Context) =>
+  sql`item where space in (select space from access where user_id = ${userID})`;
 
-const described: Readonly<Record<string, Described>> = {
+const viewCases: Readonly<Record<string, ViewCase>> = {
   document: {
     view: defineView({
-      query: ({ ctx }) => sql`select space, id, doc from ${seen(ctx)}`,
+      query: ({ ctx }) => sql`select space, id, doc from ${visibleItems(ctx)}`,
       key: ['space', 'id'],
       value: 'doc',
     }),
-    shown: ({ space, id, doc }) => [`document/${escaped(space)}/${escaped(id)}`, json(doc)],
+    entryOf: ({ space, id, doc }) => [`document/${escaped(space)}/${escaped(id)}`, json(doc)],
   },
   size: {
     view: defineView({
-      query: ({ ctx }) => sql`select space, id, max(size) as size from ${seen(ctx)} group by space, id`,
+      query: ({ ctx }) => sql`select space, id, max(size) as size from ${visibleItems(ctx)} group by space, id`,
       key: ['space', 'id'],
       value: 'size',
     }),
-    shown: ({ space, id, size }) => [`size/${escaped(space)}/${escaped(id)}`, size === null ? null : exact(size)],
+    entryOf: ({ space, id, size }) => [`size/${escaped(space)}/${escaped(id)}`, size === null ? null : exact(size)],
   },
   title: {
     view: defineView({
-      query: ({ ctx }) => sql`select id, title, space from ${seen(ctx)} and space = 'a' and title is not null`,
+      query: ({ ctx }) => sql`select id, title, space from ${visibleItems(ctx)} and space = 'a' and title is not null`,
       key: 'id',
       value: 'title',
       prefix: 't:',
     }),
-    shown: ({ space, id, title }) => (space === 'a' && title !== null ? [`t:${id}`, title] : undefined),
+    entryOf: ({ space, id, title }) => (space === 'a' && title !== null ? [`t:${id}`, title] : undefined),
   },
-  // Below one prefix of each user's own.
+  // All keys have a prefix of the user's own.
   item: {
     view: defineView({
-      query: ({ ctx }) => sql`select space, id, title from ${seen(ctx)}`,
+      query: ({ ctx }) => sql`select space, id, title from ${visibleItems(ctx)}`,
       key: 'space/{space}/item/{id}',
       prefix: ({ ctx }) => `user/${ctx.userID}/`,
     }),
-    shown: ({ space, id, title }, userID) => [
+    entryOf: ({ space, id, title }, userID) => [
       `user/${userID}/space/${escaped(space)}/item/${escaped(id)}`,
       { space, id, title },
     ],
   },
   sizeBelow: {
     view: defineView({
-      query: ({ ctx }) => sql`select space, id, max(size) as size from ${seen(ctx)} group by space, id`,
+      query: ({ ctx }) => sql`select space, id, max(size) as size from ${visibleItems(ctx)} group by space, id`,
       key: 'space/{space}/size/{id}',
       prefix: ({ ctx }) => `user/${ctx.userID}/`,
       value: 'size',
     }),
-    shown: ({ space, id, size }, userID) => [
+    entryOf: ({ space, id, size }, userID) => [
       `user/${userID}/space/${escaped(space)}/size/${escaped(id)}`,
       size === null ? null : exact(size),
     ],
@@ -111,50 +112,52 @@ const described: Readonly<Record<string, Described>> = {
       key: 'id',
       prefix: ({ ctx }) => `common of ${ctx.userID}:`,
     }),
-    shown: ({ space, id, title }, userID) => (space === 'a' ? [`common of ${userID}:${id}`, { id, title }] : undefined),
+    entryOf: ({ space, id, title }, userID) =>
+      space === 'a' ? [`common of ${userID}:${id}`, { id, title }] : undefined,
     isForAll: true,
   },
   fixed: {
     view: defineView({
-      query: ({ ctx }) => sql`select id, title from ${seen(ctx)} and space = 'b/1'`,
+      query: ({ ctx }) => sql`select id, title from ${visibleItems(ctx)} and space = 'b/1'`,
       key: 'fixed/o\'-{id}-/"',
     }),
-    shown: ({ space, id, title }) => (space === 'b/1' ? [`fixed/o'-${escaped(id)}-/"`, { id, title }] : undefined),
+    entryOf: ({ space, id, title }) => (space === 'b/1' ? [`fixed/o'-${escaped(id)}-/"`, { id, title }] : undefined),
   },
   named: {
     view: defineView({
-      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${seen(ctx)}`,
+      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${visibleItems(ctx)}`,
       key: 'named/{space}/{id}',
       columns: 'camelCase',
       timestamps: 'UTC',
     }),
-    shown: (item) => [`named/${escaped(item.space)}/${escaped(item.id)}`, allOf(item)],
+    entryOf: (item) => [`named/${escaped(item.space)}/${escaped(item.id)}`, allOf(item)],
   },
   present: {
     view: defineView({
-      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${seen(ctx)}`,
+      query: ({ ctx }) => sql`select title, size, space, id, done_at, doc from ${visibleItems(ctx)}`,
       key: ['id', 'space'],
       columns: { done_at: 'doneAt', size: 'size "\'\\' },
       nulls: 'omit',
       timestamps: 'UTC',
     }),
-    shown({ space, id, ...item }) {
+    entryOf({ space, id, ...item }) {
       const { size, ...value } = allOf({ space, id, ...item });
       const all = Object.entries({ ...value, 'size "\'\\': size });
-      // The null of a document is not that of SQL.
+      // The JSON null of a document is not the NULL of SQL.
       const present = all.filter(([name, one]) => one !== null || (name === 'doc' && item.doc !== null));
       return [`present/${escaped(id)}/${escaped(space)}`, Object.fromEntries(present)];
     },
   },
   doneAt: {
     view: defineView({
-      query: ({ ctx }) => sql`select space, id, max(done_at) as done_at from ${seen(ctx)} group by space, id, done_at`,
+      query: ({ ctx }) =>
+        sql`select space, id, max(done_at) as done_at from ${visibleItems(ctx)} group by space, id, done_at`,
       key: ['space', 'id'],
       value: 'done_at',
       timestamps: 'UTC',
       prefix: 'done:',
     }),
-    shown: ({ space, id, done }) => [`done:${escaped(space)}/${escaped(id)}`, utc(done)],
+    entryOf: ({ space, id, done }) => [`done:${escaped(space)}/${escaped(id)}`, utc(done)],
   },
 };
 
@@ -167,14 +170,14 @@ export const ddl = `
   create index on access (space)`;
 
 export const describedViews = {
-  definitions: Object.fromEntries(Object.entries(described).map(([name, { view }]) => [name, view])) as Views<Context>,
-  /** What a user's client holds: of all views, or of those that are named. */
-  expected({ items, access }: Tables, userID: string, names: readonly string[] = Object.keys(described)) {
+  definitions: Object.fromEntries(Object.entries(viewCases).map(([name, { view }]) => [name, view])) as Views<Context>,
+  /** The data that a user's client holds, of all views or of the named ones. */
+  expected({ items, access }: Tables, userID: string, names: readonly string[] = Object.keys(viewCases)) {
     const spaces = new Set(access.filter(({ user_id }) => user_id === userID).map(({ space }) => space));
     const entries = names
-      .map((name) => described[name]!)
-      .flatMap(({ shown, isForAll }) =>
-        items.filter(({ space }) => isForAll || spaces.has(space)).map((item) => shown(item, userID)),
+      .map((name) => viewCases[name]!)
+      .flatMap(({ entryOf, isForAll }) =>
+        items.filter(({ space }) => isForAll || spaces.has(space)).map((item) => entryOf(item, userID)),
       )
       .filter((entry) => entry !== undefined);
     const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1));

@@ -1,17 +1,15 @@
-/**
- * Many groups of one user pull at once, from one base, while others write: each is shown exactly its cookie's snapshot.
- */
+/** Many groups of a user pull together from one base while others write: each sees exactly its cookie's snapshot. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, type PullAnswer, PullServer, tableView } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';
 
-/** Each row is a mutation of a client, made in the transaction that counts it. */
+/** Each row is a client's mutation, written in the transaction that counts it. */
 const ddl = `
   create table entry (client_id text, n int, xid xid8 not null default pg_current_xact_id(), primary key (client_id, n))`;
 const views = { entry: tableView('entry', ['client_id', 'n']) };
-const herd = 30;
+const groupCount = 30;
 const rounds = 12;
 
 let database: TestDatabase;
@@ -21,8 +19,8 @@ let server: PullServer;
 beforeAll(async () => {
   database = await createSynced(ddl, views);
   await database.pool.query(`
-    insert into tidemark.client_group select 'g' || n, 'ada' from generate_series(0, ${herd - 1}) n;
-    insert into tidemark.client select 'c' || n, 'g' || n, 0, pg_current_xact_id() from generate_series(0, ${herd - 1}) n`);
+    insert into tidemark.client_group select 'g' || n, 'ada' from generate_series(0, ${groupCount - 1}) n;
+    insert into tidemark.client select 'c' || n, 'g' || n, 0, pg_current_xact_id() from generate_series(0, ${groupCount - 1}) n`);
   server = new PullServer(database.url, views, watched.watch);
 });
 afterAll(async () => {
@@ -30,11 +28,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One mutation after another, of any of the clients, committed out of order with those of the other writers. */
+/** Applies one mutation of any client after another. Commits are out of order with those of other writers. */
 async function write(isOver: () => boolean): Promise<void> {
   const client = await database.pool.connect();
   while (!isOver()) {
-    const id = `c${Math.floor(Math.random() * herd)}`;
+    const id = `c${Math.floor(Math.random() * groupCount)}`;
     await client.query('begin');
     await client.query(
       `with counted as (
@@ -54,7 +52,7 @@ class Group {
   readonly id: string;
   readonly clientID: string;
   readonly keys = new Set<string>();
-  told = 0;
+  lastMutationID = 0;
   cookie: unknown;
 
   constructor(n: number, cookie: unknown) {
@@ -72,24 +70,26 @@ class Group {
       if (op.op === 'put') this.keys.add(op.key);
     }
     expect(Object.keys(lastMutationIDChanges).filter((id) => id !== this.clientID)).toEqual([]);
-    this.told = lastMutationIDChanges[this.clientID] ?? this.told;
+    this.lastMutationID = lastMutationIDChanges[this.clientID] ?? this.lastMutationID;
     this.cookie = cookie;
   }
 
-  /** What there is at the snapshot of its cookie. */
+  /** Checks that the client holds the rows at its cookie's snapshot. */
   async expectSnapshot(): Promise<void> {
     const { rows } = await database.pool.query<{ key: string; client_id: string; n: number }>(
       `select client_id || '/' || n as key, client_id, n from entry where pg_visible_in_snapshot(xid, $1)`,
       [(this.cookie as { snapshot: string }).snapshot],
     );
     expect([...this.keys].sort()).toEqual(rows.map(({ key }) => key).sort());
-    expect(this.told).toBe(Math.max(0, ...rows.filter((row) => row.client_id === this.clientID).map(({ n }) => n)));
+    expect(this.lastMutationID).toBe(
+      Math.max(0, ...rows.filter((row) => row.client_id === this.clientID).map(({ n }) => n)),
+    );
   }
 }
 
-it(`${herd} groups, ${rounds} times`, async () => {
+it(`${groupCount} groups that pull together see exactly the snapshots of their cookies, ${rounds} times`, async () => {
   const { cookie } = await server.pull(null, { clientGroupID: 'first' });
-  const groups = Array.from({ length: herd }, (_, n) => new Group(n, cookie));
+  const groups = Array.from({ length: groupCount }, (_, n) => new Group(n, cookie));
   let isOver = false;
   const writers = [1, 2, 3].map(() => write(() => isOver));
   watched.take();
@@ -114,5 +114,5 @@ it(`${herd} groups, ${rounds} times`, async () => {
     await Promise.all(writers);
   }
   expect(seen).toBeGreaterThan(rounds);
-  expect(watched.take().length).toBeLessThan(herd * rounds);
+  expect(watched.take().length).toBeLessThan(groupCount * rounds);
 });

@@ -1,4 +1,4 @@
-/** Pulls of one client view that come at once: what they share, and what they must not. */
+/** Simultaneous pulls of one client view: what they share, and what they must not share. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type Views } from '../../../src/view/define.js';
@@ -40,7 +40,7 @@ afterEach(() => server.close());
 const run = (text: string) => database.pool.query(text);
 const groups = (count: number) => Array.from({ length: count }, (_, i) => `group ${i}`);
 
-/** The first pull, of a group that nobody else uses. */
+/** The first pull, of a group that no other pull uses. */
 async function first(userID = 'ada'): Promise<unknown> {
   const { cookie } = await server.pull(null, { clientGroupID: `first of ${userID}` }, userID);
   watched.take();
@@ -49,19 +49,19 @@ async function first(userID = 'ada'): Promise<unknown> {
 
 const snapshotOf = ({ cookie }: PullAnswer) => (cookie as { snapshot: string }).snapshot;
 
-describe('share their statements', () => {
-  it('200 after a change: one probe and one delta; and again, with the cookies that they got, a look', async () => {
+describe('simultaneous pulls', () => {
+  it('share a poll, a probe and a delta after a change, and need no probe after the next', async () => {
     let cookies = groups(200).map(() => undefined as unknown);
     cookies.fill(await first());
-    for (const [n, header] of [
-      ['one', ['look', 'probe']],
-      ['two', ['look']],
+    for (const [n, polls] of [
+      ['one', ['poll', 'probe']],
+      ['two', ['poll']],
     ] as const) {
       await run(`update item set n = '${n}' where id = 'a1'`);
       const answers = await Promise.all(
         groups(200).map((clientGroupID, i) => server.pull(cookies[i], { clientGroupID })),
       );
-      expect(watched.take()).toEqual([...header, 'delta']);
+      expect(watched.take()).toEqual([...polls, 'delta']);
       expect(new Set(answers.map(snapshotOf)).size).toBe(1);
       for (const [i, { patch, cookie }] of answers.entries()) {
         expect(patch).toEqual([{ op: 'put', key: 'item/a1', value: { id: 'a1', n } }]);
@@ -71,20 +71,20 @@ describe('share their statements', () => {
     }
   });
 
-  it('when nothing has changed: one look, and to each its own cookie', async () => {
+  it('share one poll if nothing has changed, and keep their own cookies', async () => {
     const base = await first();
     await run(`update item set n = 'new'`);
     const pulls = (cookies: unknown[]) =>
       Promise.all(cookies.map((cookie, i) => server.pull(cookie, { clientGroupID: `group ${i}` })));
-    const told = await pulls(Array.from({ length: 16 }, () => base));
+    const answers = await pulls(Array.from({ length: 16 }, () => base));
     watched.take();
-    const again = await pulls(told.map(({ cookie }) => cookie));
-    expect(watched.take()).toEqual(['look']);
-    expect(again).toEqual(told.map(({ cookie }) => ({ cookie, lastMutationIDChanges: {}, patch: [] })));
-    expect(new Set(told.map(({ cookie }) => JSON.stringify(cookie))).size).toBe(16);
+    const again = await pulls(answers.map(({ cookie }) => cookie));
+    expect(watched.take()).toEqual(['poll']);
+    expect(again).toEqual(answers.map(({ cookie }) => ({ cookie, lastMutationIDChanges: {}, patch: [] })));
+    expect(new Set(answers.map(({ cookie }) => JSON.stringify(cookie))).size).toBe(16);
   });
 
-  it('however they arrive: 200 that come one by one during a statement wait for the next', async () => {
+  it('share the next statement if they arrive one by one during another', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
     const passed = gate();
@@ -99,10 +99,10 @@ describe('share their statements', () => {
     expect(watched.take().length).toBeLessThanOrEqual(8);
   });
 
-  it('but wait for none that hangs', async () => {
+  it('do not wait for a statement that hangs', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
-    for (const kind of ['look', 'probe', 'delta']) {
+    for (const kind of ['poll', 'probe', 'delta']) {
       const { opened, open } = gate();
       let isHeld = false;
       watched.before = (statement) => {
@@ -119,7 +119,7 @@ describe('share their statements', () => {
     }
   });
 
-  it('also the further delta, when more has changed than the first was made for', async () => {
+  it('share a further delta if more has changed since the first was planned', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
     let deltas = 0;
@@ -127,12 +127,13 @@ describe('share their statements', () => {
       if (kind === 'delta' && deltas++ === 0) await run(`insert into note values ('late')`);
     };
     const answers = await Promise.all(groups(10).map((clientGroupID) => server.pull(cookie, { clientGroupID })));
-    expect(watched.take()).toEqual(['look', 'probe', 'delta', 'delta']);
-    for (const { patch } of answers)
+    expect(watched.take()).toEqual(['poll', 'probe', 'delta', 'delta']);
+    for (const { patch } of answers) {
       expect(patch.map((op) => op.op !== 'clear' && op.key)).toEqual(['item/a1', 'note/late']);
+    }
   });
 
-  it('and are all reset by a TRUNCATE for which their delta had to wait', async () => {
+  it('are all reset by a TRUNCATE that their delta waited for', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
     const client = await database.pool.connect();
@@ -150,56 +151,59 @@ describe('share their statements', () => {
     await truncated;
     client.release();
     expect(answers.map(({ patch }) => patch)).toEqual(answers.map(() => [{ op: 'clear' }]));
-    const [look, probe, ...others] = watched.take();
-    expect([look, probe, new Set(others)]).toEqual(['look', 'probe', new Set(['delta', 'copy'])]);
-    // All data is read for each; the two deltas before are shared, by all where the machine lets them come at once.
+    const [poll, probe, ...others] = watched.take();
+    expect([poll, probe, new Set(others)]).toEqual(['poll', 'probe', new Set(['delta', 'copy'])]);
+    // Each pull reads all data on its own. The two deltas before are shared by all pulls that arrive together.
     expect(others.length).toBeLessThan(3 * answers.length);
   });
 });
 
-describe('a request is answered only from a statement that began after it came', () => {
-  it.each(['look', 'probe', 'delta'] as const)('also while a %s of the same views is under way', async (kind) => {
-    const base = await first();
-    // For its own group, a look says that nothing has changed; for others, a probe must.
-    await run(`update item set n = 'known' where id = 'a1'`);
-    const own = await server.pull(base, { clientGroupID: 'early' });
-    await server.pull(own.cookie, { clientGroupID: 'early' });
-    watched.take();
-    const cookie = kind === 'look' ? own.cookie : await first();
-    if (kind === 'delta') await run(`update item set n = 'early' where id = 'a1'`);
-    const [read, passed] = [gate(), gate()];
-    watched.after = async (statement) => {
-      if (statement.kind !== kind) return;
-      watched.after = () => {};
-      read.open();
-      await passed.opened;
-    };
-    const early = server.pull(cookie, { clientGroupID: 'early' });
-    await read.opened;
-    await run(`update item set n = 'late' where id = 'a2'`);
-    const late = ['late', 'later', 'early'].map((clientGroupID) => server.pull(cookie, { clientGroupID }));
-    await new Promise((resolve) => setImmediate(resolve));
-    passed.open();
+describe('a pull', () => {
+  it.each(['poll', 'probe', 'delta'] as const)(
+    'is answered by a statement that began after its arrival, even during a %s of the same views',
+    async (kind) => {
+      const base = await first();
+      // For its own group, a poll shows that nothing has changed. For other groups, a probe must.
+      await run(`update item set n = 'known' where id = 'a1'`);
+      const ownAnswer = await server.pull(base, { clientGroupID: 'early' });
+      await server.pull(ownAnswer.cookie, { clientGroupID: 'early' });
+      watched.take();
+      const cookie = kind === 'poll' ? ownAnswer.cookie : await first();
+      if (kind === 'delta') await run(`update item set n = 'early' where id = 'a1'`);
+      const [read, passed] = [gate(), gate()];
+      watched.after = async (statement) => {
+        if (statement.kind !== kind) return;
+        watched.after = () => {};
+        read.open();
+        await passed.opened;
+      };
+      const early = server.pull(cookie, { clientGroupID: 'early' });
+      await read.opened;
+      await run(`update item set n = 'late' where id = 'a2'`);
+      const late = ['late', 'later', 'early'].map((clientGroupID) => server.pull(cookie, { clientGroupID }));
+      await new Promise((resolve) => setImmediate(resolve));
+      passed.open();
 
-    const keys = ({ patch }: PullAnswer) => patch.map((op) => op.op !== 'clear' && op.key);
-    expect(keys(await early)).toEqual(kind === 'delta' ? ['item/a1'] : []);
-    const expected = kind === 'delta' ? ['item/a1', 'item/a2'] : ['item/a2'];
-    for (const answer of await Promise.all(late)) expect(keys(answer).sort()).toEqual(expected);
-    expect(watched.take().length).toBeLessThanOrEqual(6);
-  });
+      const keys = ({ patch }: PullAnswer) => patch.map((op) => op.op !== 'clear' && op.key);
+      expect(keys(await early)).toEqual(kind === 'delta' ? ['item/a1'] : []);
+      const expected = kind === 'delta' ? ['item/a1', 'item/a2'] : ['item/a2'];
+      for (const answer of await Promise.all(late)) expect(keys(answer).sort()).toEqual(expected);
+      expect(watched.take().length).toBeLessThanOrEqual(6);
+    },
+  );
 });
 
-describe('each client group is told its own', () => {
-  // From a hundred log rows on, a delta is copied.
+describe('each client group', () => {
+  // From a hundred log rows on, a delta is a COPY.
   it.each([
     [0, ['delta']],
     [150, ['copy']],
-  ])('mutation IDs, of the snapshot of the shared data, with %i other rows', async (others, kinds) => {
+  ])('receives its own mutation IDs at the shared snapshot, with %i other rows', async (others, kinds) => {
     await run(`
       insert into tidemark.client_group select 'group ' || n, 'ada' from generate_series(0, 4) n;
       insert into tidemark.client
       select 'client ' || n || m, 'group ' || n, 1, pg_current_xact_id() from generate_series(0, 4) n, unnest(array['x', 'y']) m`);
-    const own = await Promise.all(groups(5).map((clientGroupID) => server.pull(null, { clientGroupID })));
+    const ownAnswers = await Promise.all(groups(5).map((clientGroupID) => server.pull(null, { clientGroupID })));
     watched.take();
     await run(`
       begin;
@@ -207,9 +211,11 @@ describe('each client group is told its own', () => {
       insert into item select 'c' || i, 'ada' from generate_series(1, ${others}) i;
       update tidemark.client set last_mutation_id = 7, xid = pg_current_xact_id() where id = 'client 1x';
       commit`);
-    const asked = [...groups(5), 'group 1', 'unknown'];
-    const answers = await Promise.all(asked.map((clientGroupID) => server.pull(own[1]!.cookie, { clientGroupID })));
-    expect(watched.take()).toEqual(['look', 'probe', ...kinds]);
+    const groupIDs = [...groups(5), 'group 1', 'unknown'];
+    const answers = await Promise.all(
+      groupIDs.map((clientGroupID) => server.pull(ownAnswers[1]!.cookie, { clientGroupID })),
+    );
+    expect(watched.take()).toEqual(['poll', 'probe', ...kinds]);
     expect(answers.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual([
       { 'client 0x': 1, 'client 0y': 1 },
       { 'client 1x': 7 },
@@ -228,11 +234,11 @@ describe('each client group is told its own', () => {
     const next = await Promise.all(
       answers.slice(0, 5).map(({ cookie }, i) => server.pull(cookie, { clientGroupID: `group ${i}` })),
     );
-    expect(watched.take()).toEqual(['look']);
+    expect(watched.take()).toEqual(['poll']);
     expect(next.map(({ lastMutationIDChanges }) => lastMutationIDChanges)).toEqual(next.map(() => ({})));
   });
 
-  it('refusal: of the wrong owner, of a lost client, of a group with lost mutations', async () => {
+  it('is refused on its own if it has another owner, a lost client or lost mutations', async () => {
     await run(`
       insert into tidemark.client_group values ('of ben', 'ben'), ('restored', 'ada'), ('known', 'ada');
       insert into tidemark.client values ('theirs', 'of ben', 3, pg_current_xact_id()), ('back', 'restored', 9, pg_current_xact_id()),
@@ -242,7 +248,7 @@ describe('each client group is told its own', () => {
       `update tidemark.client set last_mutation_id = 4 where id = 'back'; update item set n = 'new' where id = 'a1'`,
     );
     watched.take();
-    const [theirs, lost, back, known, fresh, plain] = await Promise.allSettled([
+    const [theirs, lost, back, existing, fresh, plain] = await Promise.allSettled([
       server.pull(cookie, { clientGroupID: 'of ben' }),
       server.pull(cookie, { clientGroupID: 'known', client: { id: 'gone', lastMutationID: 5 } }),
       server.pull(cookie, { clientGroupID: 'restored' }),
@@ -250,12 +256,12 @@ describe('each client group is told its own', () => {
       server.pull(cookie, { clientGroupID: 'new', client: { id: 'fresh', lastMutationID: 0 } }),
       server.pull(cookie, { clientGroupID: 'plain' }),
     ]);
-    expect(watched.take().sort()).toEqual(['delta', 'look', 'probe']);
+    expect(watched.take().sort()).toEqual(['delta', 'poll', 'probe']);
     expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
     expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'client-record-lost' } });
     expect(back).toMatchObject({ status: 'rejected', reason: { message: 'ClientStateNotFound' } });
     for (const [answer, changes] of [
-      [known, { here: 2 }],
+      [existing, { here: 2 }],
       [fresh, { fresh: 0 }],
       [plain, {}],
     ] as const) {
@@ -264,7 +270,7 @@ describe('each client group is told its own', () => {
     }
   });
 
-  it('refusal: of another user’s group, also one that is registered after the probe', async () => {
+  it('is refused if another user owns it, even if it is registered after the probe', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
     watched.before = async ({ kind }) => {
@@ -277,12 +283,12 @@ describe('each client group is told its own', () => {
     const [mine, theirs] = await Promise.allSettled(
       groups(2).map((clientGroupID) => server.pull(cookie, { clientGroupID })),
     );
-    expect(watched.take()).toEqual(['look', 'probe', 'delta']);
+    expect(watched.take()).toEqual(['poll', 'probe', 'delta']);
     expect(mine).toMatchObject({ status: 'fulfilled', value: { patch: [{ key: 'item/a1' }] } });
     expect(theirs).toMatchObject({ status: 'rejected', reason: { code: 'forbidden', status: 403 } });
   });
 
-  it('failure, and the next pull works', async () => {
+  it('receives the failure of a shared statement, and its next pull succeeds', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);
     const pulls = () => Promise.allSettled(groups(5).map((clientGroupID) => server.pull(cookie, { clientGroupID })));
@@ -293,7 +299,7 @@ describe('each client group is told its own', () => {
         throw Object.assign(new Error('refused by the test'), { code });
       };
     };
-    for (const kind of ['look', 'probe', 'delta']) {
+    for (const kind of ['poll', 'probe', 'delta']) {
       failOnce(kind, '57P01');
       const refused = { status: 'rejected', reason: { code: 'unavailable', status: 503 } };
       expect(await pulls()).toMatchObject(groups(5).map(() => refused));
@@ -308,38 +314,38 @@ describe('each client group is told its own', () => {
   });
 });
 
-describe('never share', () => {
-  it('what belongs to two users, though one statement reads it', async () => {
+describe('simultaneous pulls never share', () => {
+  it('rows of different users, although one statement reads them', async () => {
     const cookies = [await first('ada'), await first('ben')];
     expect(new Set(cookies.map((cookie) => (cookie as { snapshot: string }).snapshot)).size).toBe(1);
     await run(`update item set n = 'canary of ' || owner_id`);
-    const asked = groups(40).map((group, i) => ({
+    const requests = groups(40).map((group, i) => ({
       userID: ['ada', 'ben'][i % 2]!,
       clientGroupID: `${i % 2} ${group}`,
     }));
     const pulls = (from: readonly unknown[]) =>
-      Promise.all(asked.map(({ userID, clientGroupID }, i) => server.pull(from[i], { clientGroupID }, userID)));
-    const told = await pulls(asked.map((_, i) => cookies[i % 2]));
+      Promise.all(requests.map(({ userID, clientGroupID }, i) => server.pull(from[i], { clientGroupID }, userID)));
+    const firstAnswers = await pulls(requests.map((_, i) => cookies[i % 2]));
     expect(watched.take().filter((kind) => kind === 'probe')).toHaveLength(2);
     await run(`update item set n = 'new canary of ' || owner_id`);
-    const answers = await pulls(told.map(({ cookie }) => cookie));
-    expect(watched.take()).toEqual(['look', 'delta']);
-    for (const [i, { patch }] of [...told, ...answers].entries()) {
+    const answers = await pulls(firstAnswers.map(({ cookie }) => cookie));
+    expect(watched.take()).toEqual(['poll', 'delta']);
+    for (const [i, { patch }] of [...firstAnswers, ...answers].entries()) {
       const [mine, theirs] = i % 2 === 0 ? ['ada', 'ben'] : ['ben', 'ada'];
       expect(JSON.stringify(patch)).toContain(`canary of ${mine}`);
       expect(JSON.stringify(patch)).not.toContain(`canary of ${theirs}`);
     }
   });
 
-  // From a hundred log rows on, a delta is not read by seats.
-  describe.each([1, 150])('what concerns %i rows', (count) => {
+  // From a hundred log rows on, cohorts do not share a statement for a delta.
+  describe.each([1, 150])('deltas of %i rows', (count) => {
     const add = (name: string, profile = 'null') =>
       run(`insert into item select '${name} ' || i, 'ada', ${profile} from generate_series(1, ${count}) i`);
     const keysOf = (names: readonly string[]) =>
       names.flatMap((name) => Array.from({ length: count }, (_, i) => `item/${name} ${i + 1}`)).sort();
     const keysIn = ({ patch }: PullAnswer) => patch.map((op) => op.op !== 'clear' && op.key).sort();
 
-    it('and has come since different bases', async () => {
+    it('from different bases', async () => {
       const old = await first();
       await add('one');
       const young = await first();
@@ -352,7 +358,7 @@ describe('never share', () => {
       expect(answers.map(keysIn)).toEqual([few, all, few, all]);
     });
 
-    it("and a user's profiles see differently", async () => {
+    it('for different profiles of a user', async () => {
       const cookieOf = async (profileID: string) => (await server.pull(null, { profileID })).cookie;
       const profiles = ['home', 'work'];
       const cookies = [await cookieOf('home'), await cookieOf('work')];

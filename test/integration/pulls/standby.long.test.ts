@@ -1,10 +1,10 @@
-/** Pulls from hot standbys: what their cookies vouch for, and when they must not answer. */
+/** Pulls from hot standbys: what their cookies guarantee, and when standbys must not answer. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/db/pg.js';
 import { migrate } from '../../../src/migrate.js';
 import { parseSnapshot } from '../../../src/protocol/snapshot.js';
-import { noJournal } from '../../../src/store/journal.js';
+import { noAuditLog } from '../../../src/store/audit-log.js';
 import { prune } from '../../../src/store/retention.js';
 import { SeenGroups } from '../../../src/store/seen-groups.js';
 import { Upkeep } from '../../../src/store/upkeep.js';
@@ -19,19 +19,19 @@ let replication: Replication;
 let standby: Standby;
 let other: Standby;
 let writer: pg.Client;
-/** Looks at `standby`. */
-let looking: pg.Client;
+/** A connection that inspects `standby`. */
+let inspector: pg.Client;
 let onPrimary: PullServer;
 let onStandby: PullServer;
 let onOther: PullServer;
-/** Transactions that a test has left open. */
+/** Transactions that a test leaves open. */
 let open: pg.Client[] = [];
 
 beforeAll(async () => {
   replication = await startReplication({ delays: [0, 0], waitsFor: 'nobody' });
   [standby, other] = replication.standbys as [Standby, Standby];
   writer = await connect();
-  looking = await connect(standby.url);
+  inspector = await connect(standby.url);
   await writer.query('create table item (id text primary key, n int); create table unseen (id text)');
   await migrate({ database: replication.primaryURL, views, log: silent });
   await replication.caughtUp();
@@ -41,8 +41,9 @@ beforeAll(async () => {
 }, 200_000);
 
 afterAll(async () => {
-  for (const one of [onPrimary, onStandby, onOther, writer, looking])
+  for (const one of [onPrimary, onStandby, onOther, writer, inspector]) {
     (await one) && ('end' in one ? one.end() : one.close());
+  }
   await replication.stop();
 });
 
@@ -75,11 +76,11 @@ async function begin(statement = 'select pg_current_xact_id()'): Promise<pg.Clie
 }
 
 /**
- * Commits a statement, so that standbys replay it, but not so that the primary shows it: the commit waits for a standby
- * that there is not.
- * @returns what ends the wait
+ * Commits a statement so that standbys replay it, but the primary does not show it, because the commit waits for a
+ * standby that does not exist.
+ * @returns a function that ends the wait
  */
-async function commitInVain(statement: string): Promise<() => Promise<void>> {
+async function commitHiddenOnPrimary(statement: string): Promise<() => Promise<void>> {
   const client = await begin(`set local synchronous_commit = 'on'; ${statement}`);
   const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
   const committed = client.query('commit');
@@ -96,7 +97,7 @@ async function run(...statements: readonly string[]): Promise<void> {
   await replication.caughtUp();
 }
 
-/** Something that the views do not show. */
+/** Changes something that the views do not show. */
 const elsewhere = () => run(`insert into unseen values ('x')`);
 const put = (id: string, n = 1) => `insert into item values ('${id}', ${n}) on conflict (id) do update set n = ${n}`;
 const del = (id: string) => `delete from item where id = '${id}'`;
@@ -108,7 +109,7 @@ const mutation = (n: number) => `
 const keys = (client: SyncClient) => [...client.rows.keys()].sort();
 const cookieOf = (client: SyncClient) => client.cookie as { order: number; snapshot: string };
 
-async function pulled(server = onStandby): Promise<SyncClient> {
+async function startClient(server = onStandby): Promise<SyncClient> {
   const client = new SyncClient(server);
   await client.pull();
   return client;
@@ -119,7 +120,7 @@ async function expectUnchanged(client: SyncClient, server: PullServer): Promise<
   expect(await client.pull(server)).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
 }
 
-/** With nothing open any more and everything replayed, all servers agree, and the client with them. */
+/** After all transactions have ended and been replayed, all servers and the client agree. */
 async function expectConverged(client: SyncClient): Promise<void> {
   await elsewhere();
   for (const server of [onStandby, onOther, onPrimary]) {
@@ -130,35 +131,35 @@ async function expectConverged(client: SyncClient): Promise<void> {
   }
 }
 
-it('a row that changed behind a long transaction, and changes back, is told again', async () => {
+it('a row that changes and changes back during a long transaction is sent again', async () => {
   await run(put('a', 1));
   await begin();
   await run(put('a', 2));
-  const client = await pulled();
+  const client = await startClient();
   await run(put('a', 1));
   await client.pull();
   expect(client.held()).toEqual({ a: { id: 'a', n: 1 } });
 });
 
-describe('behind a long transaction', () => {
+describe('during a long transaction', () => {
   beforeEach(async () => {
     await begin();
     await elsewhere();
   });
 
-  it('a row that came and goes again leaves the client', async () => {
+  it('a row that is inserted and deleted again leaves the client', async () => {
     await run(put('a'));
-    const client = await pulled();
+    const client = await startClient();
     expect(keys(client)).toEqual(['a']);
     await run(del('a'));
     await client.pull();
     expect(keys(client)).toEqual([]);
   });
 
-  it('a transaction that was open when the cookie was made is shown later, and one that is rolled back is not', async () => {
+  it('a transaction that was open at the previous pull is sent if it commits, not if it rolls back', async () => {
     const [slow, undone] = [await begin(put('slow')), await begin(put('undone'))];
     await run(put('quick'));
-    const client = await pulled();
+    const client = await startClient();
     expect(keys(client)).toEqual(['quick']);
     await slow.query('commit');
     await undone.query('rollback');
@@ -169,7 +170,7 @@ describe('behind a long transaction', () => {
     expect(cookieOf(client).order).toBeGreaterThan(order);
   });
 
-  it('nothing is told twice, on whichever standby', async () => {
+  it('nothing is sent twice, by any server', async () => {
     await run(put('a'), mutation(1));
     const client = new SyncClient(onStandby);
     expect((await client.pull()).lastMutationIDChanges).toEqual({ c: 1 });
@@ -180,11 +181,11 @@ describe('behind a long transaction', () => {
     for (const server of [onStandby, onOther]) await expectUnchanged(client, server);
   });
 
-  it('a cookie of the primary is continued on a standby that shows all that it keeps', async () => {
+  it('a standby continues a cookie of the primary if it shows every change in it', async () => {
     const slow = await begin(put('slow'));
-    // What it has seen end above that, has left nothing.
+    // Of the later transactions that the cookie has seen end, none has left anything.
     await elsewhere();
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     await slow.query('commit');
     await replication.caughtUp();
     await client.pull(onStandby);
@@ -194,21 +195,21 @@ describe('behind a long transaction', () => {
     expect(keys(client)).toEqual([]);
   });
 
-  it('the cookie tells what was seen since the primary last noted its snapshot', async () => {
+  it('a heartbeat shortens the list of unseen transactions in the cookie', async () => {
     for (const n of [1, 2, 3]) {
       await run(put('a', n));
       await elsewhere();
     }
     const unseenBy = (client: SyncClient) => parseSnapshot(cookieOf(client).snapshot)!.unseen.length;
-    const before = await pulled();
+    const before = await startClient();
     expect(unseenBy(before)).toBe(4);
     const slow = await begin(put('slow'));
     const db = openPool(replication.primaryURL, { max: 1 });
     await prune(db, hour);
     await db.close();
     await run(put('a', 4));
-    const after = await pulled();
-    // The long transaction; the slow one and the note itself, which come one after the other.
+    const after = await startClient();
+    // The long transaction, and the slow one and the heartbeat itself, whose IDs are consecutive and form one range.
     expect(unseenBy(after)).toBe(2);
     await slow.query('commit');
     await run(del('a'));
@@ -218,12 +219,12 @@ describe('behind a long transaction', () => {
     }
   });
 
-  it('one that has too much to tell answers 503, until the primary notes its snapshot', async () => {
-    const client = await pulled();
+  it('a standby responds 503 until the next heartbeat if too much has happened', async () => {
+    const client = await startClient();
     await run(`insert into item select n, n from generate_series(1, 50000) n`, 'delete from item');
     const refusal = { code: 'unavailable', message: expect.stringContaining('ask a server on the primary') };
     await expect(client.pull()).rejects.toMatchObject(refusal);
-    await expect(pulled()).rejects.toMatchObject(refusal);
+    await expect(startClient()).rejects.toMatchObject(refusal);
     await client.pull(onPrimary);
     await expect(client.pull()).rejects.toMatchObject(refusal);
     const db = openPool(replication.primaryURL, { max: 1 });
@@ -232,15 +233,15 @@ describe('behind a long transaction', () => {
     await run(put('a'));
     await client.pull();
     expect(keys(client)).toEqual(['a']);
-    expect(keys(await pulled())).toEqual(['a']);
+    expect(keys(await startClient())).toEqual(['a']);
   });
 });
 
 describe('a standby that is behind', () => {
-  it('answers no change, and goes on from there', async () => {
+  it('responds with no change, and continues from there', async () => {
     await standby.pause();
     await writer.query(put('c'));
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     await expectUnchanged(client, onStandby);
 
     await standby.resume();
@@ -251,24 +252,24 @@ describe('a standby that is behind', () => {
   });
 
   /**
-   * On the primary, `t` has ended and `k` has not. The standby has seen the end of `k`, which is the younger, and not
-   * that of `t`.
+   * On the primary, `t` has ended and `k` has not. The standby has seen the end of `k`, which is the younger, but not
+   * the end of `t`.
    */
   async function crossed(): Promise<() => Promise<void>> {
     const t = await begin(put('t'));
-    const release = await commitInVain(put('k'));
-    await expect.poll(async () => (await looking.query(`select from item where id = 'k'`)).rowCount).toBe(1);
+    const release = await commitHiddenOnPrimary(put('k'));
+    await expect.poll(async () => (await inspector.query(`select from item where id = 'k'`)).rowCount).toBe(1);
     await standby.pause();
     await t.query('commit');
     return release;
   }
 
-  it('knows that it is, though it has seen younger transactions', async () => {
+  it('detects that it is behind although it has seen later transactions', async () => {
     const release = await crossed();
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     expect(keys(client)).toEqual(['t']);
     const { xmax } = parseSnapshot(cookieOf(client).snapshot)!;
-    const { rows } = await looking.query('select pg_snapshot_xmax(pg_current_snapshot())::text as xmax');
+    const { rows } = await inspector.query('select pg_snapshot_xmax(pg_current_snapshot())::text as xmax');
     expect(BigInt(rows[0].xmax)).toBeGreaterThan(xmax);
     await expectUnchanged(client, onStandby);
     await standby.resume();
@@ -277,16 +278,16 @@ describe('a standby that is behind', () => {
     await expectConverged(client);
   });
 
-  it('does not answer what another one has been asked about, behind a balancer', async () => {
+  it('sends no wrong delta if a load balancer has sent the poll to another standby', async () => {
     const release = await crossed();
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     const behind = openPool(standby.url, { max: 1 });
     const balanced = new PullServer(other.url, views, (db) => ({
       ...db,
       query: (statement) => (statement.name?.startsWith('tidemark_delta') ? behind : db).query(statement),
       copy: (text) => behind.copy(text),
     }));
-    await expect.poll(async () => keys(await pulled(onOther))).toEqual(['k', 't']);
+    await expect.poll(async () => keys(await startClient(onOther))).toEqual(['k', 't']);
     await expectUnchanged(client, balanced);
     await standby.resume();
     await release();
@@ -298,25 +299,25 @@ describe('a standby that is behind', () => {
     await behind.close();
   });
 
-  it('tells a client that it does not know nothing at all', async () => {
+  it('reports nothing to a client that it does not know', async () => {
     await standby.pause();
     await writer.query(put('c'));
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     const { cookie } = client;
     const named = (lastMutationID: number) => ({ client: { id: 'new', lastMutationID } });
-    const nothing = { cookie, lastMutationIDChanges: {}, patch: [] };
-    expect(await onStandby.pull(cookie, named(0))).toEqual(nothing);
-    expect(await onStandby.pull(cookie, named(1))).toEqual(nothing);
+    const unchanged = { cookie, lastMutationIDChanges: {}, patch: [] };
+    expect(await onStandby.pull(cookie, named(0))).toEqual(unchanged);
+    expect(await onStandby.pull(cookie, named(1))).toEqual(unchanged);
     await expect(onStandby.pull(null, named(1))).rejects.toMatchObject({ code: 'unavailable' });
     await expect(onPrimary.pull(cookie, named(1))).rejects.toMatchObject({ code: 'client-record-lost' });
   });
 
-  it('does not take back what was told of mutations, not even with a reset', async () => {
+  it('does not take back reported mutation IDs, even with a reset', async () => {
     const renamed = new PullServer(standby.url, wholeTable('item', 'n'));
     await run(mutation(1), put('a', 5));
     await standby.pause();
     await writer.query(mutation(2));
-    const client = await pulled(onPrimary);
+    const client = await startClient(onPrimary);
     await expectUnchanged(client, renamed);
     await standby.resume();
     await replication.caughtUp();
@@ -327,12 +328,12 @@ describe('a standby that is behind', () => {
   });
 });
 
-describe('a primary that a standby is ahead of', () => {
-  it('answers no change until it shows what the standby showed', async () => {
+describe('a primary that is behind a standby', () => {
+  it('responds with no change until it shows what the standby showed', async () => {
     await run(mutation(1), put('a'));
-    const release = await commitInVain(`${put('k')}; ${del('a')}; ${mutation(2)}`);
-    await expect.poll(async () => keys(await pulled())).toEqual(['k']);
-    const client = await pulled();
+    const release = await commitHiddenOnPrimary(`${put('k')}; ${del('a')}; ${mutation(2)}`);
+    await expect.poll(async () => keys(await startClient())).toEqual(['k']);
+    const client = await startClient();
     await expectUnchanged(client, onPrimary);
     await elsewhere();
     await expectUnchanged(client, onPrimary);
@@ -344,11 +345,11 @@ describe('a primary that a standby is ahead of', () => {
   });
 });
 
-it('shows refused mutations, each once, whichever host a client pulls from', async () => {
-  const own = { item: tableView('item', 'id', 'item/') };
-  const hosts = [new PullServer(replication.primaryURL, own), new PullServer(standby.url, own)];
+it('each refused mutation is sent once, by any server', async () => {
+  const itemViews = { item: tableView('item', 'id', 'item/') };
+  const hosts = [new PullServer(replication.primaryURL, itemViews), new PullServer(standby.url, itemViews)];
   let cookie: unknown = null;
-  const told: unknown[] = [];
+  const patches: unknown[] = [];
   for (let id = 1; id <= 6; id++) {
     await writer.query(
       `insert into tidemark.refusal (user_id, profile_id, client_id, mutation_id, code)
@@ -357,24 +358,24 @@ it('shows refused mutations, each once, whichever host a client pulls from', asy
     );
     await replication.caughtUp();
     const answer = await hosts[id % 2]!.pull(cookie, { refused: true });
-    told.push(answer.patch);
+    patches.push(answer.patch);
     cookie = answer.cookie;
   }
   const put = (id: number) => expect.objectContaining({ op: 'put', key: `tidemark/refused/c/${id}` });
-  expect(told).toEqual([1, 2, 3, 4, 5, 6].map((id) => [put(id)]));
+  expect(patches).toEqual([1, 2, 3, 4, 5, 6].map((id) => [put(id)]));
   await writer.query('delete from tidemark.refusal');
   for (const host of hosts) await host.close();
 });
 
-it('a TRUNCATE that a pull has waited for is in its cookie', async () => {
+it('a cookie includes a TRUNCATE that its pull waited for', async () => {
   await run(put('a'));
-  await pulled();
+  await startClient();
   const truncating = await begin('truncate item');
   await elsewhere();
   const client = new SyncClient(onStandby);
   const answer = client.pull();
   const isWaiting = `select from pg_locks where relation = 'item'::regclass and not granted`;
-  await expect.poll(async () => (await looking.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await inspector.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
   await truncating.query('commit');
   await answer;
   expect(keys(client)).toEqual([]);
@@ -383,15 +384,15 @@ it('a TRUNCATE that a pull has waited for is in its cookie', async () => {
 
 it('a server on a standby leaves the upkeep of the records to the primary', async () => {
   const db = openPool(standby.url, { max: 1 });
-  // A standby refuses all writing.
+  // A standby refuses all writes.
   const retention = { retentionSeconds: hour, retentionBytes: hour, clientRetentionSeconds: hour };
-  await new Upkeep({ db, log: silent, seen: new SeenGroups(), journal: noJournal, ...retention }).run();
+  await new Upkeep({ db, log: silent, seenGroups: new SeenGroups(), auditLog: noAuditLog, ...retention }).run();
   await db.close();
 });
 
-it('a promoted standby that had everything goes on', async () => {
+it('a promoted standby that had everything continues without a reset', async () => {
   await run(put('a'));
-  const client = await pulled(onOther);
+  const client = await startClient(onOther);
   const promoting = await connect(other.url);
   await promoting.query('select pg_promote()');
   await promoting.query(put('b'));

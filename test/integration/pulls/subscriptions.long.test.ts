@@ -1,4 +1,4 @@
-/** What a logical replication subscription writes is captured, or its table is refused. */
+/** A logical replication subscription's writes are captured, or its table is refused. */
 import { expect, it, vi } from 'vitest';
 import type { Problem } from '../../../src/errors.js';
 import { migrate } from '../../../src/migrate.js';
@@ -38,7 +38,7 @@ const logged = async () =>
 it('a table into which a subscription writes is refused, since its changes would be lost', async () => {
   await start(plain);
   const subscription = await subscribe(source, target, 't');
-  // The first copy fires statement triggers, and so does TRUNCATE. Nothing else does.
+  // The initial copy fires statement triggers, and so does TRUNCATE. Nothing else does.
   expect(await logged()).toHaveLength(2);
   await target.pool.query('delete from tidemark.change');
   await subscription.write('insert into t values (3, 3)');
@@ -70,7 +70,7 @@ it('a table into which a subscription writes is refused, since its changes would
   await end();
 });
 
-it('a table into which a subscription writes is not captured in the first place', async () => {
+it('a migration refuses to capture a table into which a subscription writes', async () => {
   await start(plain);
   await source.pool.query('create table u (id int primary key)');
   await target.pool.query('create table u (id int primary key)');
@@ -102,7 +102,7 @@ it.each(['true', 'false'])(
         expect((await client.pull()).patch).not.toEqual([]);
         expect(client.held()).toEqual(await fullRead(server));
       };
-      // That a partition has been emptied by itself is noticed within a second.
+      // The server detects within a second that a partition has been truncated on its own.
       await (step === 'truncate t' ? vi.waitFor(follows) : follows());
     }
     expect(client.held()).toEqual({ 4: { id: 4, n: 4 } });

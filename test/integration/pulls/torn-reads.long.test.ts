@@ -1,4 +1,4 @@
-/** Pulls that wait for somebody who gives a table other files: a snapshot from before finds nothing in them. */
+/** Pulls that wait while a session gives a table other files, in which an earlier snapshot finds nothing. */
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
@@ -41,7 +41,7 @@ async function start(level: string): Promise<void> {
 afterEach(() => other.end());
 
 /**
- * A client with a delta to come and one without a cookie pull while somebody holds what they read, and then lets go.
+ * A client with pending changes and one without a cookie pull while a session holds what they read, then releases it.
  */
 async function expectWhole(release: () => Promise<unknown>): Promise<void> {
   const { client, newcomer, truth } = altered;
@@ -72,14 +72,14 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('under %s',
     'alter table low set unlogged; alter table low set logged',
     'alter table p detach partition low',
     'lock table p; alter table p attach partition high for values from (100) to (200)',
-  ])('%s', async (change) => {
+  ])('a pull that waits for "%s" receives consistent rows', async (change) => {
     await start(level);
     await altered.run('update a set x = x + 1 where id = 2; update t set n = n + 1 where id = 1');
     await other.query(`begin; ${change}`);
     await expectWhole(() => other.query('commit'));
   });
 
-  it('vacuum full', async () => {
+  it('a pull that waits for "vacuum full" receives consistent rows', async () => {
     await start(level);
     await altered.run('update a set x = x + 1 where id = 2; update t set n = n + 1 where id = 1');
     await other.query('begin; select from t');
@@ -96,13 +96,13 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('under %s',
 });
 
 /**
- * Above read committed, a statement does not see columns that are changed while it waits; the server does, within a
- * second.
+ * Above READ COMMITTED, a statement does not see columns that change while it waits. The server detects the change
+ * within a second.
  */
 it.each([
   ['', 'update t set n = n + 1 where id = 1'],
-  [', though much else has changed', 'insert into t select i, 1 from generate_series(10, 200) i'],
-])('columns that change meanwhile are shown to nobody under read committed%s', async (_kind, before) => {
+  [', after many other changes', 'insert into t select i, 1 from generate_series(10, 200) i'],
+])('a pull that waits for a column change receives the new columns under read committed%s', async (_kind, before) => {
   await start('read committed');
   await altered.run(before);
   await other.query('begin; alter table t drop column n, add column n int default 7');

@@ -1,4 +1,4 @@
-/** TRUNCATE keeps no versions of rows: it resets those whose views read the table, and nobody else. */
+/** TRUNCATE keeps no row versions, so it resets clients whose views read the table, and no other clients. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type TestDatabase, untilWaiting } from '../../support/database.js';
 import { createSynced, PullServer, SyncClient, tableView } from '../../support/synced.js';
@@ -8,7 +8,7 @@ const views = { near: tableView('near', 'id', 'near/'), far: tableView('far', 'i
 
 let database: TestDatabase;
 const watched = new WatchedDatabase();
-/** Of both tables, and of one of them. */
+/** Servers for both tables, and for one of them. */
 let both: PullServer;
 let one: PullServer;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await createSynced('create table near (id int primary key); create table far (id int primary key)', views);
   both = new PullServer(database.url, views, watched.watch);
   one = new PullServer(database.url, { near: views.near }, watched.watch);
-  // From then on their views are known, and only their pulls wait for tables.
+  // From then on, the servers have analyzed the views, and only their pulls wait for tables.
   for (const server of [both, one]) await server.pull(null);
 });
 afterAll(async () => {
@@ -31,21 +31,21 @@ beforeEach(async () => {
 
 const run = (text: string) => database.pool.query(text);
 
-/** Has a first pull wait while what it has not seen is written. */
-async function pullAcross(server: PullServer, locking: string, meanwhile = 'select 1'): Promise<SyncClient> {
+/** Makes a first pull wait while something is written that it has not seen. */
+async function pullAcross(server: PullServer, locking: string, concurrently = 'select 1'): Promise<SyncClient> {
   const holder = await database.pool.connect();
   await holder.query(`begin; ${locking}`);
   const client = new SyncClient(server);
-  const pulled = client.pull();
+  const pulling = client.pull();
   await untilWaiting(database.pool, 1, '%copy%');
-  await run(meanwhile);
+  await run(concurrently);
   await holder.query('commit');
   holder.release();
-  await pulled;
+  await pulling;
   return client;
 }
 
-it('resets those whose views read the table', async () => {
+it('TRUNCATE resets clients whose views read the table', async () => {
   const client = new SyncClient(both);
   await client.pull();
   await run('truncate far');
@@ -53,26 +53,26 @@ it('resets those whose views read the table', async () => {
   expect(client.held()).toEqual({ 'near/1': { id: 1 } });
 });
 
-it('has a first pull that waited for it read again, all in one snapshot', async () => {
+it('a first pull that waited for a TRUNCATE reads everything again in one snapshot', async () => {
   const client = await pullAcross(both, 'truncate near; insert into far values (2)');
   expect(client.held()).toEqual({ 'far/1': { id: 1 }, 'far/2': { id: 2 } });
   expect(watched.take()).toEqual(['copy', 'copy']);
 });
 
 it.each<[name: string, statements: string, isReset: boolean]>([
-  ['of a table without rows resets nobody', 'truncate near', false],
+  ['of a table without rows resets no client', 'truncate near', false],
   [
-    'after a DELETE in the same transaction resets nobody',
+    'after a DELETE in the same transaction resets no client',
     'begin; insert into near values (3); delete from near; truncate near; commit',
     false,
   ],
-  ['of rows of the same transaction resets', 'begin; insert into near values (3); truncate near; commit', true],
+  ['of rows of the same transaction resets clients', 'begin; insert into near values (3); truncate near; commit', true],
   [
-    'in a transaction whose snapshot may be too early resets',
+    'in a transaction whose snapshot may be too early resets clients',
     'begin isolation level repeatable read; truncate near; commit',
     true,
   ],
-])('%s', async (_, statements, isReset) => {
+])('TRUNCATE %s', async (_, statements, isReset) => {
   const client = new SyncClient(both);
   await client.pull();
   await run('delete from near');
@@ -83,7 +83,7 @@ it.each<[name: string, statements: string, isReset: boolean]>([
   expect(client.held()).toEqual({ 'near/1': { id: 1 }, 'near/4': { id: 4 }, 'far/1': { id: 1 } });
 });
 
-it('resets although the owner may not see whether there are rows', async () => {
+it('TRUNCATE resets clients even if the owner may not read the table', async () => {
   const client = new SyncClient(both);
   await client.pull();
   const {
@@ -94,14 +94,14 @@ it('resets although the owner may not see whether there are rows', async () => {
   expect(client.held()).toEqual({ 'near/1': { id: 1 } });
 });
 
-it('is no matter to others', async () => {
+it('TRUNCATE does not affect clients that do not read the table', async () => {
   const client = new SyncClient(one);
   const { cookie } = await client.pull();
   await run('truncate far');
   expect(await client.pull()).toEqual({ cookie, lastMutationIDChanges: {}, patch: [] });
 });
 
-it('is no matter to others either while their statement waits for something else', async () => {
+it('TRUNCATE does not affect other clients while their statement waits for another table', async () => {
   const client = await pullAcross(one, 'lock table near in access exclusive mode', 'truncate far');
   expect(client.held()).toEqual({ 'near/1': { id: 1 } });
   expect(watched.take()).toEqual(['copy']);

@@ -1,4 +1,4 @@
-/** DDL on what a view does not read resets nobody, unless it cannot be told in which layout rows were logged. */
+/** DDL on what a view does not read resets no client, unless the row format of logged rows cannot be determined. */
 import { describe, expect, it } from 'vitest';
 import { sql } from '../../../src/sql.js';
 import { defineView, type View } from '../../../src/view/define.js';
@@ -15,7 +15,7 @@ const ddl = `create type mood as enum ('glad', 'sad');
 const view = (text: string): View<Context> =>
   defineView<Record<string, unknown>>({ key: 'id', query: () => ({ text, values: [] }) });
 
-/** None of them reads `unread`, `mood` or `gone` of t. */
+/** None of them reads the columns `unread`, `mood` or `gone` of t. */
 const narrow = {
   plain: view('select id, n from t'),
   joined: view('select t.id, t.n, u.m from t join u using (id)'),
@@ -31,7 +31,7 @@ async function expectTruth({ truth }: Altered, client: SyncClient): Promise<void
   expect(client.held()).toEqual(await truth());
 }
 
-/** Of rows that were logged just before these, it can be told in which layout they are. */
+/** After these, the server can determine the row format of the rows logged just before. */
 const clear = [
   'alter table t add column extra text',
   'alter table t add column chance uuid default gen_random_uuid()',
@@ -39,7 +39,7 @@ const clear = [
   'alter table t rename column unread to other',
   `alter table t alter column mood set default 'glad'`,
 ];
-/** Of such rows, it cannot. */
+/** After these, the server cannot determine the row format of the rows logged just before. */
 const unclear = [
   `alter type mood rename value 'sad' to 'sorry'`,
   `alter type mood add value 'wild'`,
@@ -48,18 +48,18 @@ const unclear = [
   'alter table t drop column unread; alter table t add column unread int',
   'alter table t add column extra int; alter table t drop column extra',
 ];
-/** The statements of which nobody is told, in order. */
+/** The statements that are invisible to clients, in order. */
 const unread = [...clear, ...unclear];
 
-describe('a column that no view reads', () => {
-  it.each(unread)('%s: nobody is reset', async (change) => {
+describe('DDL on what no view reads', () => {
+  it.each(unread)('resets no client: %s', async (change) => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, run, passASecond } = tables;
     const { cookie } = client;
     await run(change);
     passASecond();
     expect((await client.pull()).patch).toEqual([]);
-    // From now on, it lacks nothing of before.
+    // With the new cookie, the client lacks no earlier change.
     expect(client.cookie).not.toEqual(cookie);
     for (const statement of writes.split(';')) {
       await run(statement);
@@ -69,7 +69,7 @@ describe('a column that no view reads', () => {
   });
 
   it.each([...clear.map((change) => [change, false] as const), ...unclear.map((change) => [change, true] as const)])(
-    '%s: whoever lacks rows of a moment before starts over: %s',
+    'resets clients that lack rows logged just before (%s): %s',
     async (change, startsOver) => {
       const tables = await altered.start(ddl, { views: narrow });
       const { client, run, passASecond } = tables;
@@ -85,7 +85,7 @@ describe('a column that no view reads', () => {
     },
   );
 
-  it.each(unread)('%s: whoever lacks rows of long before is sent what has changed', async (change) => {
+  it.each(unread)('sends a delta to clients that lack rows logged long before: %s', async (change) => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, newcomer, run, passASecond } = tables;
     const other = newcomer();
@@ -102,7 +102,7 @@ describe('a column that no view reads', () => {
     }
   });
 
-  it('of another table than the one with new rows resets nobody', async () => {
+  it('resets no client if the new rows are in another table', async () => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, run, passASecond } = tables;
     await run('update u set m = 5; alter table t add column extra int');
@@ -114,7 +114,7 @@ describe('a column that no view reads', () => {
     await expectTruth(tables, client);
   });
 
-  it('that a statement is the first to notice', async () => {
+  it('resets no client if the statement of a pull detects it first', async () => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, run } = tables;
     for (const change of ['add column extra int', 'drop column extra']) {
@@ -124,7 +124,7 @@ describe('a column that no view reads', () => {
     }
   });
 
-  it('of a type: what a server told before it noticed is told again', async () => {
+  it('of a type leaves no wrong values from pulls before the server detects it', async () => {
     const tables = await altered.start(ddl, { views: narrow });
     const { client, run, passASecond } = tables;
     await run('insert into t (id, n) values (3, 30)');
@@ -136,7 +136,7 @@ describe('a column that no view reads', () => {
     await expectTruth(tables, client);
   });
 
-  it('of changes that leave no trace in the views', async () => {
+  it('resets no client after changes that the views do not show', async () => {
     const tables = await altered.start(ddl, { views: { plain: view('select id, n from t where id < 100') } });
     const { client, run, passASecond } = tables;
     const { cookie } = client;
@@ -151,13 +151,13 @@ describe('a column that no view reads', () => {
   });
 });
 
-describe('what a view reads resets those who see it', () => {
+describe('DDL', () => {
   it.each([
-    ['a column that is returned', narrow.plain, 'alter table t rename column n to m; alter table t add column n int'],
+    ['a column in its select list', narrow.plain, 'alter table t rename column n to m; alter table t add column n int'],
     ['the key', { ...narrow }.counted, 'alter table t alter column id type bigint'],
     ['all columns', tableView('t'), 'alter table t add column extra int'],
     ['whole rows', view('select t.id, to_jsonb(t) as row from t'), 'alter table t drop column gone'],
-    ['whole rows by another name', view('select r.id, r::text as row from t r'), 'alter table t add column extra int'],
+    ['whole rows under an alias', view('select r.id, r::text as row from t r'), 'alter table t add column extra int'],
     [
       'a column in a condition',
       view('select id from t where unread is null'),
@@ -169,22 +169,22 @@ describe('what a view reads resets those who see it', () => {
       `alter table t alter column unread type text using 'x'`,
     ],
     [
-      'a column that orders',
+      'a column in ORDER BY',
       view('select id from t order by unread, id limit 1'),
       `alter table t alter unread type text using null`,
     ],
-    ['a type', view('select id, mood from t'), `alter type mood rename value 'sad' to 'sorry'`],
+    ['a column of an enum', view('select id, mood from t'), `alter type mood rename value 'sad' to 'sorry'`],
     [
-      'a column that takes the place of another table’s',
+      'a column whose name then refers to another table',
       view('select id from t where exists (select from u where u.id = t.id and n > 5)'),
       'alter table u add column n int',
     ],
     [
-      'a column that joins by its name',
+      'a column that NATURAL JOIN adds',
       view('select t.id as id from t natural join u'),
       'alter table u add column n int',
     ],
-  ])('%s', async (_, one, change) => {
+  ])('resets clients whose view reads %s', async (_, one, change) => {
     const tables = await altered.start(ddl, { views: { one } });
     const { client, run, passASecond, migrate } = tables;
     await run(change);

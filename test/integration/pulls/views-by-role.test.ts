@@ -7,14 +7,15 @@ interface Context {
   readonly userID: string;
 }
 
-/** What a user's query reads depends on the user. */
+/** A user's query reads tables that depend on the user. */
 const views = {
   item: defineView({
     key: 'id',
     query: ({ ctx }: { ctx: Context }) => {
       if (ctx.userID === 'auditor') return sql<{ id: number }>`select id from item where id in (select id from audit)`;
-      if (ctx.userID === 'guest')
+      if (ctx.userID === 'guest') {
         return sql<{ id: number }>`select id from item where id in (select id from uncaptured)`;
+      }
       return sql<{ id: number }>`select id from item`;
     },
   }),
@@ -53,7 +54,7 @@ async function pull(server: Sync, userID: string, cookie: unknown = null) {
   return { status: response.status, answer: await response.json() };
 }
 
-it('a table that only some users read is no matter to the cookies of others, on this server and on one that has not seen it', async () => {
+it('a table that only some users read does not affect the cookies of others, on any server', async () => {
   const first = await pull(sync, 'ann');
   expect((await pull(sync, 'auditor')).answer.patch).toHaveLength(1);
   const unchanged = { cookie: first.answer.cookie, lastMutationIDChanges: {}, patch: [] };
@@ -69,7 +70,7 @@ it('a table that only some users read is no matter to the cookies of others, on 
   await other.close();
 });
 
-it('pulls that come first, and at once, are all answered', async () => {
+it('simultaneous first pulls of a new server are all answered', async () => {
   const fresh = await createSync({
     database: database.url,
     views,
@@ -82,7 +83,7 @@ it('pulls that come first, and at once, are all answered', async () => {
   await fresh.close();
 });
 
-it('a query over a table that is not captured is refused to who has it, and to nobody else', async () => {
+it('a query over a table that is not captured is refused only to its own users', async () => {
   expect(await pull(sync, 'guest')).toMatchObject({ status: 503, answer: { code: 'unavailable' } });
   expect((await pull(sync, 'ann')).status).toBe(200);
   expect((await pull(sync, 'auditor')).status).toBe(200);

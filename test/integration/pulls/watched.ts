@@ -1,33 +1,33 @@
-/** A database that a test looks over, and holds up where it likes. */
+/** A database whose statements a test can observe and delay. */
 import type { Database, Statement } from '../../../src/db/database.js';
 
-export interface Watched {
+export interface WatchedStatement {
   /**
-   * A look that all share, a probe for one base, a question about the size of a delta, a delta by a prepared statement,
-   * or whatever comes by COPY.
+   * A poll that all share, a probe for one base, a statement about the size of a delta, a delta by a prepared
+   * statement, or any COPY.
    */
-  readonly kind: 'look' | 'probe' | 'size' | 'delta' | 'copy';
-  /** The statement with its values: all that it says of its members. */
+  readonly kind: 'poll' | 'probe' | 'size' | 'delta' | 'copy';
+  /** The statement with its values, which contain everything about its group requests. */
   readonly text: string;
 }
 
-type Hook = (statement: Watched) => Promise<void> | void;
+type Hook = (statement: WatchedStatement) => Promise<void> | void;
 
 export class WatchedDatabase {
-  readonly statements: Watched[] = [];
+  readonly statements: WatchedStatement[] = [];
   /** Called before a statement begins. */
   before: Hook = () => {};
-  /** Called when a statement has read all, before its answer is passed on. */
+  /** Called when a statement has read everything, before its result is passed on. */
   after: Hook = () => {};
 
-  /** The statements of pulls alone pass here: the installation is read beside. */
+  /** Only the statements of pulls pass through here; reads of the schema do not. */
   readonly watch = (db: Database): Database => ({
     ...db,
     query: <Row>(statement: Statement) => this.#query<Row>(db, statement),
     copy: (text) => this.#copy(db, text),
   });
 
-  /** The kinds of the statements since the last call. */
+  /** Returns the kinds of the statements since the previous call. */
   take(): string[] {
     return this.statements.splice(0).map(({ kind }) => kind);
   }
@@ -47,16 +47,16 @@ export class WatchedDatabase {
     await this.after(watched);
   }
 
-  #see(statement: Watched): Watched {
+  #see(statement: WatchedStatement): WatchedStatement {
     this.statements.push(statement);
     return statement;
   }
 }
 
-function kindOf({ name }: Statement): Watched['kind'] {
+function kindOf({ name }: Statement): WatchedStatement['kind'] {
   if (name === undefined) return 'size';
-  if (name === 'tidemark_news') return 'look';
-  return name === 'tidemark_look' ? 'probe' : 'delta';
+  if (name === 'tidemark_poll_if_changed') return 'poll';
+  return name === 'tidemark_poll' ? 'probe' : 'delta';
 }
 
 /** A promise that a test resolves. */

@@ -1,11 +1,11 @@
-/** The ops of full pulls, which are written here from columns, are byte for byte those that Postgres writes. */
+/** The ops of full pulls, which the server writes from columns, equal those that Postgres writes, byte for byte. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { openFullPatch, openPatch, type PatchStream } from '../../../src/pulls/patch-stream.js';
-import { literalReport } from '../../../src/store/look.js';
 import { fullPatch } from '../../../src/store/patches/full-patch.js';
-import { auditedFullPatch } from '../../../src/store/patches/patch-sql.js';
+import { fullPatchWithChecksums } from '../../../src/store/patches/patch-sql.js';
+import { literalObservation } from '../../../src/store/poll.js';
 import { ClientViews } from '../../../src/view/client-views.js';
 import type { Views } from '../../../src/view/define.js';
 import { Random } from '../../stress/oracle/random.js';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A database whose COPY output comes in pieces of so many bytes. */
+/** A database whose COPY output arrives in pieces of this many bytes. */
 const inPieces = (size: () => number): Database => ({
   ...db,
   async *copy(text) {
@@ -51,16 +51,16 @@ async function textOf(patch: Promise<PatchStream>): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-const report = literalReport({ base: undefined, tables: [], groupIDs: [`"q\\`] }, []);
+const observation = literalObservation({ base: undefined, tables: [], groupIDs: [`"q\\`] }, []);
 
-/** The ops of a full pull, as written here and as Postgres writes them. */
+/** The ops of a full pull, as the server and as Postgres write them. */
 async function bothOf(views: Views<Context>, through = db): Promise<{ here: string; there: string }> {
-  const bound = await new ClientViews<Context>(db, views).bind(
+  const resolved = await new ClientViews<Context>(db, views).resolve(
     { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' },
     '',
   );
-  const here = await textOf(openFullPatch(through, fullPatch(report, bound)));
-  const there = await textOf(openPatch(db, auditedFullPatch(report, bound), true));
+  const here = await textOf(openFullPatch(through, fullPatch(observation, resolved)));
+  const there = await textOf(openPatch(db, fullPatchWithChecksums(observation, resolved), true));
   return { here, there };
 }
 
@@ -74,7 +74,7 @@ const awkward = ['', 'null', '\\N', '\\.', 'a\tb\nc\rd\\n"e"\\', '  padded  ', '
 const json = ["'null'", `'{ "a" :1,\n\t"a": "\\\\ \\n \\u0000\\ud800",\r "n": [1.00, "" ] }'`, '\'"x"\''];
 const ranges = (low: string, high: string) => ["'empty'", "'(,)'", `'[${low},${high})'`];
 
-/** Values of each type that a column can have. */
+/** Values of every type that a column can have. */
 const samples: Readonly<Record<string, readonly string[]>> = {
   bool: ['true', 'false'],
   int2: ['-32768', '0'],
@@ -144,12 +144,12 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   pair: [`row(e'a"\\n', '{ "a" :1}', '2026-02-03')`, "row(null, 'null', null)"],
 };
 
-/** Types of which no column can be made, or only with what changes without a write. */
+/** Types that no column can have, or only with contents that change without a write. */
 const others = /^(reg.*|aclitem|gtsvector|pg_(brin_.*|dependencies|mcv_list|ndistinct|node_tree))$/;
 
 let tables = 0;
 
-/** A table of a text key and a column for each of the types, with a row for each of their values. */
+/** Creates a table with a text key, a column of each type, and a row for each of the values. */
 async function tableOf(columns: readonly (readonly [type: string, values: readonly string[]])[]): Promise<string> {
   const table = `t${++tables}`;
   const names = columns.map((_, i) => `"c ${i} ""\\é"`);
@@ -167,8 +167,8 @@ async function tableOf(columns: readonly (readonly [type: string, values: readon
 
 const named = (type: string) => (['char', 'bit'].includes(type) ? `pg_catalog."${type}"` : type);
 
-describe('a row with columns of the type', () => {
-  it.each(Object.entries(samples))('%s', async (type, values) => {
+describe('the server writes the same ops as Postgres', () => {
+  it.each(Object.entries(samples))('for rows with columns of type %s', async (type, values) => {
     const domain = `domain_of_${type}`;
     await database.pool.query(`create domain ${domain} as ${named(type)}`);
     const present = [...values, 'null'];
@@ -188,7 +188,7 @@ describe('a row with columns of the type', () => {
     expect(rowsOf(here)).toHaveLength(present.length);
   });
 
-  it.each(Object.entries(samples))('%s, of which one column is the value', async (type, values) => {
+  it.each(Object.entries(samples))('for views whose value is a column of type %s', async (type, values) => {
     const present = [...values, 'null'];
     const table = await tableOf([
       [named(type), present],
@@ -204,7 +204,7 @@ describe('a row with columns of the type', () => {
       least: { ...rows, prefix: 'least/', nulls: 'omit', timestamps: 'UTC' },
     });
     expect(here).toBe(there);
-    // The last of them has nothing but its key.
+    // Only the last row has nothing but its key.
     const least = rowsOf(here).filter(({ key, value }) => key.startsWith('least/') && Object.keys(value).length === 1);
     expect(least.map(({ value }) => Object.keys(value))).toEqual([['id']]);
     const found = new Map(rowsOf(here).map(({ key, value }) => [key, value as unknown]));
@@ -217,14 +217,14 @@ describe('a row with columns of the type', () => {
     }
   });
 
-  it('that Postgres has built in, whichever it is', async () => {
+  it('for every built-in type of Postgres', async () => {
     const { rows } = await database.pool.query<{ typname: string }>(
       `select typname from pg_type where typnamespace = 'pg_catalog'::regnamespace and typcategory <> 'A' and typtype in ('b', 'r', 'm')`,
     );
     expect(rows.map(({ typname }) => typname).filter((name) => !samples[name] && !others.test(name))).toEqual([]);
   });
 
-  it('whatever its length', async () => {
+  it('for types with a length', async () => {
     const table = await tableOf([
       ['char(5)', ["'ab'", "''"]],
       ['varchar(5)', ["'ab   '"]],
@@ -239,7 +239,7 @@ describe('a row with columns of the type', () => {
 
   it.each([
     ['a date style and a time zone', "set datestyle = 'SQL, DMY'", "set timezone = 'Asia/Kathmandu'"],
-    ['few digits', 'set extra_float_digits = -5', "set bytea_output = 'escape'"],
+    ['few digits of floats', 'set extra_float_digits = -5', "set bytea_output = 'escape'"],
   ])('in a session with %s', async (_, ...settings) => {
     const table = await tableOf(
       ['date', 'timestamp', 'timestamptz', 'interval', 'float8', 'bytea'].map((type) => [type, samples[type]!]),
@@ -249,14 +249,14 @@ describe('a row with columns of the type', () => {
       `do $$ begin execute format('alter database %I set ${one!.replaceAll("'", "''")}', current_database());
         execute format('alter database %I set ${two!.replaceAll("'", "''")}', current_database()); end $$`,
     );
-    const usual = db;
+    const original = db;
     db = openPool(database.url, { max: 1 });
     try {
       const { here, there } = await bothOf({ one: tableView(table) });
       expect(here).toBe(there);
     } finally {
       await db.close();
-      db = usual;
+      db = original;
       await database.pool.query(
         `do $$ begin execute format('alter database %I reset all', current_database()); end $$`,
       );
@@ -265,7 +265,7 @@ describe('a row with columns of the type', () => {
 });
 
 describe('a full pull', () => {
-  it('of views with other columns each', async () => {
+  it('writes the same ops as Postgres for views with different columns', async () => {
     const wide = await tableOf([
       ['int4', ['1', '2']],
       ['text', awkward],
@@ -289,7 +289,7 @@ describe('a full pull', () => {
     expect(new Set(rowsOf(here).map(({ key }) => key.split('/')[0]))).toEqual(new Set(Object.keys(views)));
   });
 
-  it('of no rows, and of no views', async () => {
+  it('writes no ops for no rows and for no views', async () => {
     const table = await tableOf([['text', ["''"]]]);
     await database.pool.query(`delete from ${table}`);
     expect(await bothOf({ one: tableView(table, 'id', 'a'), two: tableView(table, 'id', 'b') })).toEqual({
@@ -299,7 +299,7 @@ describe('a full pull', () => {
     expect(await bothOf({})).toEqual({ here: '', there: '' });
   });
 
-  it('of any texts, however the bytes arrive', async () => {
+  it('writes the same ops as Postgres for any texts, in pieces of any size', async () => {
     const seed = 20_261_123;
     const random = new Random(seed);
     const alphabet = ['\t', '\n', '\r', '\b', '\f', '\v', '\u0001', '\u001f', '\u007f', '"', '\\', 'N', 'ü', '👍', 'a'];
@@ -315,12 +315,12 @@ describe('a full pull', () => {
     const views = { one: tableView(table, 'id', 'one/'), two: tableView(table, 'id', '"two\\/') };
     const { there } = await bothOf(views);
     expect(rowsOf(there)).toHaveLength(600);
-    for (const longest of [1, 2, 3, 11, 100, 5000]) {
+    for (const maxBytes of [1, 2, 3, 11, 100, 5000]) {
       const { here } = await bothOf(
         views,
-        inPieces(() => random.between(1, longest)),
+        inPieces(() => random.between(1, maxBytes)),
       );
-      expect(here, `seed ${seed}, pieces up to ${longest}`).toBe(there);
+      expect(here, `seed ${seed}, pieces up to ${maxBytes}`).toBe(there);
     }
   });
 });

@@ -1,4 +1,4 @@
-/** Values that a JSON Schema accepts, for the keywords that schemas of validators are made of. */
+/** Values that a JSON Schema accepts, for the keywords that validators' schemas use. */
 import fc from 'fast-check';
 
 export interface Schema {
@@ -29,17 +29,17 @@ export interface Schema {
   readonly multipleOf?: number;
 }
 
-/** What references are looked up in, and how many of them have been followed. */
+/** The document in which references are resolved, and the number of references followed so far. */
 interface Scope {
   readonly root: object;
   readonly depth: number;
 }
 
-/** Below so many references, everything that may be left out is. */
+/** After this many references, everything optional is left out. */
 const maxDepth = 5;
 const isTooDeep = ({ depth }: Scope) => depth > maxDepth;
 
-/** @param root the document that references lead into */
+/** @param root the document that references point into */
 export function arbitraryOf(schema: Schema, root: object = schema): fc.Arbitrary<unknown> {
   return build(schema, { root, depth: 0 });
 }
@@ -47,7 +47,7 @@ export function arbitraryOf(schema: Schema, root: object = schema): fc.Arbitrary
 function build(schema: Schema, scope: Scope): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) return build(follow(schema.$ref, scope.root), { ...scope, depth: scope.depth + 1 });
   if (schema.examples) {
-    // As often as anything else: calls that name the same thing meet.
+    // Examples are as frequent as other values, so that calls name the same things.
     const { examples, ...rest } = schema;
     return fc.oneof(fc.constantFrom(...examples), build(rest, scope));
   }
@@ -77,7 +77,7 @@ function leavesOf(choices: readonly Schema[]): readonly Schema[] {
   return leaves.length > 0 ? leaves : choices;
 }
 
-/** Objects are put together; of texts, one schema makes them and the others' patterns choose. */
+/** Merges objects. For texts, one schema generates them, and the patterns of the others filter them. */
 function buildAll({ allOf: _, ...own }: Schema, all: readonly Schema[], scope: Scope): fc.Arbitrary<unknown> {
   const parts = all.map((one) => (one.$ref === undefined ? one : follow(one.$ref, scope.root)));
   if (parts.every(({ type, properties }) => type === 'object' || properties !== undefined)) {
@@ -109,7 +109,7 @@ function buildType(type: string, schema: Schema, scope: Scope): fc.Arbitrary<unk
   }
 }
 
-/** U+0000 is left out: no schema says that Postgres stores none. */
+/** Leaves out U+0000, because no schema says that Postgres cannot store it. */
 function anything(): fc.Arbitrary<unknown> {
   return fc
     .jsonValue({ maxDepth: 2, stringUnit: 'binary' })
@@ -123,7 +123,7 @@ function text({ minLength = 0, maxLength, pattern, format }: Schema): fc.Arbitra
     (matching
       ? fc.stringMatching(matching)
       : fc.string({ unit: 'binary', minLength, ...(maxLength !== undefined && { maxLength }) }));
-  // Schemas count code points, and validators often UTF-16 units.
+  // Schemas count code points, but validators often count UTF-16 units.
   return made.filter(
     (value) =>
       !/\p{Surrogate}|\0/u.test(value) &&
@@ -181,12 +181,12 @@ function array({ items, prefixItems = [], minItems = 0, maxItems }: Schema, scop
 
 function object(schema: Schema, scope: Scope): fc.Arbitrary<unknown> {
   const { properties = {}, required = [], additionalProperties, propertyNames } = schema;
-  const isWanted = ([name]: [string, Schema]) => required.includes(name) || !isTooDeep(scope);
-  const own = Object.entries(properties).filter(isWanted);
-  const known = fc.record(Object.fromEntries(own.map(([name, one]) => [name, build(one, scope)])), {
+  const isIncluded = ([name]: [string, Schema]) => required.includes(name) || !isTooDeep(scope);
+  const own = Object.entries(properties).filter(isIncluded);
+  const declaredFields = fc.record(Object.fromEntries(own.map(([name, one]) => [name, build(one, scope)])), {
     requiredKeys: required.filter((name) => Object.hasOwn(properties, name)),
   });
-  if (additionalProperties === false || isTooDeep(scope)) return known;
+  if (additionalProperties === false || isTooDeep(scope)) return declaredFields;
   const names = propertyNames
     ? (build(propertyNames, scope) as fc.Arbitrary<string>)
     : fc.string({ minLength: 3, maxLength: 8 });
@@ -196,5 +196,5 @@ function object(schema: Schema, scope: Scope): fc.Arbitrary<unknown> {
     values,
     { maxKeys: 3, noNullPrototype: true },
   );
-  return fc.tuple(more, known).map(([others, wanted]) => ({ ...others, ...wanted }));
+  return fc.tuple(more, declaredFields).map(([extraFields, fields]) => ({ ...extraFields, ...fields }));
 }

@@ -34,7 +34,7 @@ describe('a batch', () => {
   });
 
   it.each([
-    ['a name that nobody has', [create('a'), { name: 'nobody' }], 404, 'unknown-mutator', 1],
+    ['an unknown name', [create('a'), { name: 'nobody' }], 404, 'unknown-mutator', 1],
     ['args that the validator refuses', [create('a'), create('b'), create('')], 422, 'invalid-args', 2],
     [
       'a mutator that refuses',
@@ -44,8 +44,8 @@ describe('a batch', () => {
       1,
     ],
     ['a mutator that fails', [create('a'), create('a')], 409, 'conflict', 1],
-    ['__proto__', [{ name: '__proto__' }], 404, 'unknown-mutator', 0],
-  ])('with %s keeps nothing, and says where', async (_, batch, status, code, index) => {
+    ['the name __proto__', [{ name: '__proto__' }], 404, 'unknown-mutator', 0],
+  ])('with %s stores nothing, and the error names the call', async (_, batch, status, code, index) => {
     const response = await served.call('', batch);
     const body = (await response.json()) as { detail: string };
     expect(body).toMatchObject({ status, code, index });
@@ -55,14 +55,14 @@ describe('a batch', () => {
   });
 
   it.each([[[1]], [[null]], [[[]]], [[{}]], [[{ name: 1 }]], [[create('a'), { args: {} }]]])(
-    'of other things than calls is malformed: %j',
+    'is malformed if an entry is not a call: %j',
     async (batch) => {
       expect(await (await served.call('', batch)).json()).toMatchObject({ status: 400, code: 'malformed-request' });
       expect(await served.notes()).toEqual([]);
     },
   );
 
-  it('of too many calls is malformed', async () => {
+  it('is malformed if it has too many calls', async () => {
     const calls = (count: number) => Array.from({ length: count }, () => ({ name: 'hook' }));
     expect((await served.call('', calls(1_000))).status).toBe(200);
     expect(await (await served.call('', calls(1_001))).json()).toMatchObject({
@@ -71,7 +71,7 @@ describe('a batch', () => {
     });
   });
 
-  it('whose commit fails keeps nothing', async () => {
+  it('stores nothing if its commit fails', async () => {
     const at = (id: string) => ({ name: 'note.at', args: { id, at: 1 } });
     const response = await served.call('', [at('a'), at('b')]);
     const body = await response.json();
@@ -82,30 +82,30 @@ describe('a batch', () => {
 });
 
 describe('a dry run', () => {
-  const dryly = { Prefer: 'tx=rollback' };
+  const dryRun = { Prefer: 'tx=rollback' };
 
-  it('runs, keeps nothing, and says so', async () => {
-    const response = await served.call('', [create('a'), { name: 'note.count' }], dryly);
+  it('runs, stores nothing, and says so', async () => {
+    const response = await served.call('', [create('a'), { name: 'note.count' }], dryRun);
     expect(response.headers.get('Preference-Applied')).toBe('tx=rollback');
     expect(await response.json()).toEqual([
       { ok: true, rolledBack: true }, { ok: true, rolledBack: true, result: { notes: 1 } },
     ]); // biome-ignore format: a row
-    expect(await (await served.call('/note/create', { id: 'a' }, dryly)).json()).toEqual({
+    expect(await (await served.call('/note/create', { id: 'a' }, dryRun)).json()).toEqual({
       ok: true,
       rolledBack: true,
     });
     expect(await served.notes()).toEqual([]);
   });
 
-  it('fails as the real one would, at the commit too', async () => {
+  it('fails as the real call would, also at the commit', async () => {
     await served.call('/note/at', { id: 'a', at: 1 });
-    expect((await served.call('/note/at', { id: 'b', at: 1 }, dryly)).status).toBe(409);
-    expect((await served.call('/note/refuse', { id: 'b' }, dryly)).status).toBe(409);
-    expect((await served.call('/note/create', {}, dryly)).status).toBe(422);
+    expect((await served.call('/note/at', { id: 'b', at: 1 }, dryRun)).status).toBe(409);
+    expect((await served.call('/note/refuse', { id: 'b' }, dryRun)).status).toBe(409);
+    expect((await served.call('/note/create', {}, dryRun)).status).toBe(422);
   });
 
   it.each(['respond-async, tx=rollback', 'TX="rollback"; x=1', 'tx = rollback'])(
-    'is what %s asks for',
+    'is requested by the preference "%s"',
     async (prefer) => {
       await served.call('/note/create', { id: 'a' }, { Prefer: prefer });
       expect(await served.notes()).toEqual([]);
@@ -113,7 +113,7 @@ describe('a dry run', () => {
   );
 
   it.each(['tx=commit', 'tx=rollbacks', 'x=tx=rollback', 'return=minimal', ''])(
-    'is not what "%s" asks for',
+    'is not requested by the preference "%s"',
     async (prefer) => {
       const response = await served.call('/note/create', { id: 'a' }, { Prefer: prefer });
       expect(response.headers.has('Preference-Applied')).toBe(false);

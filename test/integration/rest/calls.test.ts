@@ -14,7 +14,7 @@ beforeEach(async () => {
   await served.database.pool.query('delete from note');
 });
 
-/** Expects the one error format, and returns the body. */
+/** Expects the error format that all errors share, and returns the body. */
 async function expectProblem(response: Response, status: number, code: string, more: object = {}) {
   const body = await response.json();
   expect({ status: response.status, ...body }).toEqual({
@@ -32,7 +32,7 @@ async function expectProblem(response: Response, status: number, code: string, m
 }
 
 describe('a call', () => {
-  it('runs its mutator, and says so', async () => {
+  it('runs its mutator, and reports success', async () => {
     const response = await served.call('/note/create', { id: 'a' });
     expect(response.status).toBe(200);
     expect(response.headers.get('Content-Type')).toBe('application/json');
@@ -41,7 +41,7 @@ describe('a call', () => {
     expect(rows).toEqual([{ id: 'a', owner_id: 'ann', body: 'new' }]);
   });
 
-  it('is answered with what the mutator returned', async () => {
+  it('returns the result of its mutator', async () => {
     await served.call('/note/create', { id: 'a' });
     expect(await (await served.call('/note/count')).json()).toEqual({ ok: true, result: { notes: 1 } });
     expect(await (await served.call('/deep/er/name')).json()).toEqual({ ok: true, result: 'deep' });
@@ -50,11 +50,11 @@ describe('a call', () => {
     }
   });
 
-  it('is not answered with what a driver answered', async () => {
+  it('does not return a result of the database driver', async () => {
     expect(await (await served.call('/driver')).json()).toEqual({ ok: true });
   });
 
-  it.each([201, 900])('with args nested %d deep is refused, wherever they are', async (depth) => {
+  it.each([201, 900])('is refused if its args are nested %d levels deep anywhere', async (depth) => {
     const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     for (const args of [deep, { id: deep }]) {
       const { issues } = await expectProblem(await served.call('/note/create', args), 422, 'invalid-args', {
@@ -77,7 +77,7 @@ describe('a call', () => {
     });
   });
 
-  it('writes the args that the validator made', async () => {
+  it('passes the args that the validator returns', async () => {
     await served.call('/note/create', { id: 'a', body: 'x', owner_id: 'ben' });
     const { rows } = await served.database.pool.query('select owner_id, body from note');
     expect(rows).toEqual([{ owner_id: 'ann', body: 'x' }]);
@@ -111,15 +111,15 @@ describe('a call is refused', () => {
     '/note', '/note/', '/note//create', '//note/create', '/note/create/', '/note%2Fcreate', '/note/create/x', '/__proto__',
     '/note/__proto__', '/constructor', '/note/constructor', '/toString', '/~', '/note/~', '/%', '/%ff', '/%00', '/hasOwnProperty',
     '/get', '/size', '/odd%20~%2Fnam', '/NOTE/create',
-  ])('of an unknown name: %s', async (path) => {
+  ])('for an unknown name: %s', async (path) => {
     await expectProblem(await served.call(path, { id: 'a' }), 404, 'unknown-mutator');
   }); // biome-ignore format: a row of names
 
-  it('but not of an odd name', async () => {
+  it('but not for an unusual name', async () => {
     expect(await (await served.call('/odd%20~%2Fname')).json()).toEqual({ ok: true, result: 'odd' });
   });
 
-  it('by another method than POST', async () => {
+  it('with any method but POST', async () => {
     for (const path of ['/api/mutators', '/api/mutators/note/create', '/api/mutators/unknown']) {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS']) {
         const response = await served.send(path, { method });
@@ -129,7 +129,7 @@ describe('a call is refused', () => {
     }
   });
 
-  it('of a stranger, even without a name', async () => {
+  it('without authentication, even without a name', async () => {
     for (const path of ['', '/note/create', '/unknown']) {
       const response = await served.call(path, { id: 'a' }, { Authorization: '' });
       await expectProblem(response, 401, 'unauthenticated');
@@ -149,14 +149,14 @@ describe('a call is refused', () => {
     expect(await served.notes()).toEqual([]);
   });
 
-  it('without a content type, when another site sends it by a browser', async () => {
+  it('without a content type, if a browser sends it from another site', async () => {
     const from = (site: string) => served.call('/hook', undefined, { 'Sec-Fetch-Site': site });
     await expectProblem(await from('cross-site'), 415, 'unsupported-media-type');
     await expectProblem(await from('same-site'), 415, 'unsupported-media-type');
     expect((await from('same-origin')).status).toBe(200);
   });
 
-  it('without a content type, when a page of another origin sends it by an older browser', async () => {
+  it('without a content type, if an older browser sends it from another origin', async () => {
     const seen: unknown[] = [];
     served.hooks.onHook = (args) => void seen.push(args);
     const from = (headers: Record<string, string>) => served.call('/hook', undefined, headers);
@@ -170,7 +170,7 @@ describe('a call is refused', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('with args that the validator refuses, which are not repeated', async () => {
+  it('with args that the validator refuses, and the response does not repeat them', async () => {
     const { issues } = await expectProblem(
       await served.call('/note/create', { id: '', body: 7 }),
       422,
@@ -194,7 +194,7 @@ describe('a call is refused', () => {
     expect(served.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('by what the mutator throws, of which the log alone hears', async () => {
+  it('because of an error of the mutator, which only the log shows', async () => {
     await served.call('/note/create', { id: 'secret' });
     const response = await served.call('/note/create', { id: 'secret' });
     const body = await expectProblem(response, 409, 'conflict');
@@ -205,14 +205,14 @@ describe('a call is refused', () => {
   });
 
   it.each([
-    ['what JSON cannot say', () => 1n],
+    ['a bigint', () => 1n],
     ['a cycle', () => { const a: unknown[] = []; a.push(a); return a; }],
-  ])('by a result that is %s, and keeps nothing', async (_, result) => {
+  ])('because of a result that is %s', async (_, result) => {
     served.hooks.onHook = result;
     await expectProblem(await served.call('/hook'), 500, 'internal');
   }); // biome-ignore format: short
 
-  it('by a problem that the application throws, with the time to try again', async () => {
+  it('by a problem that the application throws, with Retry-After', async () => {
     served.hooks.onHook = () => {
       throw new Problem('too-many-requests', 'Slow down');
     };
@@ -221,7 +221,7 @@ describe('a call is refused', () => {
     expect(response.headers.get('Retry-After')).toBe('1');
   });
 
-  it('when the database is away, with the time to try again', async () => {
+  it('while the database is unavailable, with Retry-After', async () => {
     served.hooks.onHook = () => {
       throw Object.assign(new Error('gone'), { code: '57P01' });
     };

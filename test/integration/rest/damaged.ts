@@ -1,4 +1,4 @@
-/** Requests with something wrong with them. */
+/** Damaged requests. */
 import fc from 'fast-check';
 import type { DocumentedCall } from './documented.js';
 import { naughtyStrings } from './naughty.js';
@@ -6,7 +6,7 @@ import { marker, type SentRequest } from './sent.js';
 
 type Damage = (request: SentRequest) => SentRequest;
 
-/** Some changes, one after the other, to a call that is right. */
+/** Applies one to three changes, one after the other, to a correct call. */
 export function damaged(calls: fc.Arbitrary<DocumentedCall>): fc.Arbitrary<SentRequest> {
   return fc.tuple(calls, fc.array(damage, { minLength: 1, maxLength: 3 })).map(([{ path, args }, changes]) =>
     changes.reduce<SentRequest>((request, change) => change(request), {
@@ -31,7 +31,7 @@ const junkKey = fc.oneof(
   fc.constantFrom('', '__proto__', 'constructor', 'toString', '\0', '\udfff', 'a/b', '0'),
 );
 
-/** A header that `fetch` sends. */
+/** A header that `fetch` can send. */
 const headerValue = fc
   .oneof(
     naughty,
@@ -89,7 +89,7 @@ function inText(change: (text: string) => string): Damage {
   return (request) => (typeof request.body === 'string' ? { ...request, body: change(request.body) } : request);
 }
 
-/** Leaves alone what is no JSON any more. */
+/** Leaves texts alone that are no longer JSON. */
 function inBody(change: (value: unknown) => unknown): Damage {
   return inText((text) => {
     let value: unknown;
@@ -103,7 +103,7 @@ function inBody(change: (value: unknown) => unknown): Damage {
   });
 }
 
-/** Changes one of the values that a value is made of. */
+/** Changes one of the values that a value consists of. */
 function edit(value: unknown, at: number, change: (node: unknown) => unknown): unknown {
   let left = at % count(value);
   const visit = (node: unknown): unknown => {

@@ -8,7 +8,7 @@ import { type Served, serve } from './served.js';
 
 type Options = Partial<CreateRestOptions<{ userID: string }, object>>;
 
-/** Alone, over transactions that nothing is written in. */
+/** The REST surface alone, over transactions in which nothing is written. */
 function setUp(options: Options = {}) {
   const { log, lines } = memoryLog();
   const rest = createRest<{ userID: string }, object>({
@@ -38,7 +38,7 @@ async function documentOf(response: Response): Promise<Described> {
 }
 
 describe('the document', () => {
-  it('is of the mutators, and says who they are', async () => {
+  it('describes the mutators, with the given info and security scheme', async () => {
     const info = { title: 'Notes', version: '2.0.0' };
     const securityScheme = { type: 'apiKey', in: 'header', name: 'Authorization' } as const;
     const document = await documentOf(await setUp({ info, securityScheme }).get('/api/openapi.json'));
@@ -48,21 +48,21 @@ describe('the document', () => {
     expect(document.servers).toEqual([{ url: '/' }]);
   });
 
-  it('is not sent to whoever has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const { get } = setUp();
     const first = await get('/api/openapi.json');
     const tag = first.headers.get('ETag')!;
     expect(first.headers.get('Cache-Control')).toBe('no-cache');
-    for (const known of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
-      const again = await get('/api/openapi.json', { 'If-None-Match': known });
+    for (const header of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const again = await get('/api/openapi.json', { 'If-None-Match': header });
       expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', tag]);
     }
     expect((await get('/api/openapi.json', { 'If-None-Match': '"x"' })).status).toBe(200);
-    // The same from another server of the same application.
+    // Another server of the same application returns the same tag.
     expect((await setUp().get('/api/openapi.json')).headers.get('ETag')).toBe(tag);
   });
 
-  it('is served where the calls are', async () => {
+  it('is served under the base path of the calls', async () => {
     const { get, rest } = setUp({ basePath: '/v1' });
     expect((await documentOf(await get('/v1/api/openapi.json'))).servers).toEqual([{ url: '/v1' }]);
     expect((await get('/v1/api/docs')).status).toBe(200);
@@ -75,7 +75,7 @@ describe('the document', () => {
     expect((await rest.fetch(call)).status).toBe(200);
   });
 
-  it('has what cannot be described in the log, once, at the start', async () => {
+  it('logs one warning at the start about what it cannot describe', async () => {
     const mutators = defineMutators<object>({ note: { at: defineMutatorOf(z.object({ at: z.date() })) } });
     const { get, lines } = setUp({ mutators });
     await get('/api/openapi.json');
@@ -85,7 +85,7 @@ describe('the document', () => {
     expect(warnings[0]!.fields).toMatchObject({ warning: expect.stringContaining('note.at') });
   });
 
-  it('that cannot be made is an error of its own, and calls go on', async () => {
+  it('causes an error if it cannot be created, and calls still work', async () => {
     const unspeakable = Object.defineProperty({ ...(defineMutatorOf(z.any()) as object) }, 'summary', {
       get() {
         throw new Error('unspeakable');
@@ -102,33 +102,33 @@ describe('the document', () => {
     expect((await rest.fetch(call)).status).toBe(200);
   });
 
-  it('takes only GET and HEAD', async () => {
+  it('allows only GET and HEAD', async () => {
     const { get } = setUp();
     const response = await get('/api/openapi.json', {}, 'POST');
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 
-describe('discovery', () => {
+describe('the path', () => {
   const paths = ['/api/openapi.json', '/api/docs', '/api/docs/docs-page.js'];
 
   it.each(paths)('%s is public', async (path) => {
     expect((await setUp().get(path)).status).toBe(200);
   });
 
-  it.each(paths)('%s may be for users alone', async (path) => {
+  it.each(paths)('%s can be restricted to users', async (path) => {
     const { get } = setUp({ discovery: 'authenticated' });
     expect((await get(path)).status).toBe(401);
     expect((await get(path, { Authorization: 'secret' })).status).toBe(200);
   });
 
-  it.each(paths)('%s may be switched off', async (path) => {
+  it.each(paths)('%s can be switched off', async (path) => {
     expect((await setUp({ discovery: 'off' }).get(path)).status).toBe(404);
   });
 });
 
-describe('without a way to keep idempotency keys', () => {
-  it('a call with one is refused, and the document has none', async () => {
+describe('without storage for idempotency keys', () => {
+  it('a call with a key is refused, and the document mentions none', async () => {
     const { rest, get } = setUp();
     const call = new Request('http://localhost/api/mutators/note/create', {
       method: 'POST',
@@ -141,7 +141,7 @@ describe('without a way to keep idempotency keys', () => {
   });
 });
 
-it('who is known, but may not call, is told so by a problem that authenticate throws', async () => {
+it('authenticate can refuse a header caller by throwing a problem', async () => {
   const authenticate = () => {
     throw new Problem('forbidden', 'This token may only read');
   };
@@ -154,20 +154,20 @@ describe('createSync', () => {
   let served: Served | undefined;
   afterEach(() => served?.close());
 
-  it('serves the document of its mutators, keys included', async () => {
+  it('serves the document of its mutators, including idempotency keys', async () => {
     served = await serve();
     const document = await documentOf(await served.send('/api/openapi.json'));
     expect(Object.keys(document.paths)).toContain('/api/mutators/note/create');
     expect(JSON.stringify(document)).toContain('Idempotency-Key');
   });
 
-  it('serves no REST where that is switched off', async () => {
+  it('serves no REST if that is switched off', async () => {
     served = await serve({ rest: false });
     for (const path of ['/api/openapi.json', '/api/docs']) expect((await served.send(path)).status).toBe(404);
     expect((await served.call('/note/count')).status).toBe(404);
   });
 
-  it('takes validators beside the mutators, for pushes too', async () => {
+  it('accepts validators apart from the mutators, also for pushes', async () => {
     served = await serve({ validators: { hook: z.object({ n: z.number() }) } });
     expect((await served.call('/hook', { n: 'x' })).status).toBe(422);
     expect((await served.call('/hook', { n: 1 })).status).toBe(200);
@@ -186,15 +186,19 @@ describe('createSync', () => {
   });
 });
 
-describe('validators beside a registry', () => {
+describe('validators apart from a registry', () => {
   const create = (validators: CreateRestOptions<{ userID: string }, object>['validators']) => () =>
     setUp({ validators: validators! });
 
   it.each([
-    ['of no mutator', { note: { remove: z.string() } }, 'the validator "note.remove" has no mutator.'],
-    ['of a mutator that has one', { 'note.create': z.string() }, '"note.create" already has its own validator'],
-    ['that are none', { note: { create: 'string' } } as never, 'the validator "note.create" is not a Standard Schema'],
-  ])('%s are refused at the start', (_, validators, message) => {
+    ['they have no mutator', { note: { remove: z.string() } }, 'the validator "note.remove" has no mutator.'],
+    ['their mutator has its own', { 'note.create': z.string() }, '"note.create" already has its own validator'],
+    [
+      'they are not Standard Schemas',
+      { note: { create: 'string' } } as never,
+      'the validator "note.create" is not a Standard Schema',
+    ],
+  ])('are refused at the start if %s', (_, validators, message) => {
     expect(create(validators)).toThrow(SetupError);
     expect(create(validators)).toThrow(message);
   });

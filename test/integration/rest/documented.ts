@@ -5,13 +5,11 @@ import { arbitraryOf, type Schema } from './arbitrary-of.js';
 
 export interface DocumentedCall {
   readonly path: string;
-  /** Undefined where there is no body. */
+  /** Undefined if there is no body. */
   readonly args: unknown;
 }
 
-/**
- * Calls that the document describes, of every path as often as of any other: its examples, and what its schemas accept.
- */
+/** Calls that the document describes, with all paths equally frequent: its examples, and what its schemas accept. */
 export function documentedCalls(document: OpenAPIDocument): fc.Arbitrary<DocumentedCall> {
   const posts = Object.entries(document.paths).flatMap(([path, { post }]) => (post ? [[path, post] as const] : []));
   const calls = posts.map(([path, post]): fc.Arbitrary<DocumentedCall> => {

@@ -1,7 +1,7 @@
 /**
- * A view that is followed in every way there is, while several writers change it: by a Replicache client, by polling for
- * ops and for rows, by a stream, by the shell script of the documentation, and by a client that is typed after the
- * OpenAPI document. Whatever any of them shows, at any moment, is what the view was after one of the transactions.
+ * A view that is followed in every possible way while several writers change it: by a Replicache client, by polling for
+ * ops and for rows, by a stream, by the documentation's shell script, and by a client typed after the OpenAPI document.
+ * Everything that any of them shows, at any moment, is the view's state after one of the transactions.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ interface Client {
 
 let server: TestServer;
 let folder: string;
-/** What Ann sees of the todos after each transaction, by its number. */
+/** The todos that Ann sees after each transaction, by its number. */
 const truth = new Map<number, State>();
 /** The numbers of the states that each follower has shown. */
 const seen = new Map<string, Set<number>>();
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** One transaction after another, though several connections write: each takes the counter's lock first. */
+/** Each transaction first locks the counter, so those of several connections run one after another. */
 async function write(random: Random): Promise<void> {
   const client = await server.pool.connect();
   try {
@@ -92,7 +92,7 @@ function change(random: Random): string {
   }
 }
 
-/** What one of the followers shows. */
+/** Checks and records the state that a follower shows. */
 function show(name: string, state: State): void {
   const n = Number((state['todo/counter'] as { title: string }).title);
   const shown = seen.get(name) ?? new Set();
@@ -109,7 +109,7 @@ const headers = { Authorization: 'Bearer ann' };
 const byKey = (rows: readonly { readonly id: string }[]) =>
   Object.fromEntries(rows.map((row) => [`todo/${row.id}`, row]));
 
-/** Each follows until it is aborted. */
+/** Each follows the view until it is aborted. */
 const followers: Record<string, (signal: AbortSignal) => Promise<unknown>> = {
   async replicache(signal) {
     const { rep, errors } = openClient(server, 'ann', { pullInterval: null });
@@ -168,7 +168,7 @@ const followers: Record<string, (signal: AbortSignal) => Promise<unknown>> = {
         signal,
       });
       const reader = new EventReader(response);
-      // Now and then, it begins again where it was.
+      // From time to time, it restarts where it was.
       for (let events = 0; events < 20; events++) {
         const event = await reader.next();
         if (!event) break;
@@ -209,7 +209,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
-it(`shows what Replicache clients show, in whatever way it is followed (seed ${seed})`, async () => {
+it(`a view shows the states that Replicache clients show, however it is followed (seed ${seed})`, async () => {
   const random = new Random(seed);
   const abort = new AbortController();
   await write(random);
@@ -229,7 +229,7 @@ it(`shows what Replicache clients show, in whatever way it is followed (seed ${s
     expect(wrong).toEqual([]);
     expect(Object.keys(followers).filter((name) => !seen.get(name)!.has(last))).toEqual([]);
   }, 30_000);
-  // One more change, which ends the requests that wait.
+  // One more change ends the waiting requests.
   abort.abort();
   await write(random);
   await Promise.all(following);

@@ -1,6 +1,6 @@
 /**
- * Random requests, right ones and damaged ones, as a document of the mutators describes them. The same in each run, but
- * for `FUZZ_RUNS=20000 npx vitest run test/integration/rest/fuzz.long.test.ts`, which sends as many of each kind, and others each time.
+ * Random requests, correct and damaged, as a document of the mutators describes them. Each run sends the same ones, but
+ * `FUZZ_RUNS=20000 npx vitest run test/integration/rest/fuzz.long.test.ts` sends that many of each kind, all new.
  */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -19,9 +19,9 @@ const timeout = 60_000 + (runs ?? 0) * 200;
 
 interface Target {
   readonly mutators: Mutators;
-  /** Makes their tables. */
+  /** Creates their tables. */
   readonly prepare?: (pool: TestDatabase['pool']) => Promise<unknown>;
-  /** Counts what they have stored. */
+  /** A query that counts what they have stored. */
   readonly count: string;
 }
 
@@ -33,13 +33,13 @@ const targets: [string, Target][] = [
   ['the example', { mutators: exampleMutators, prepare: createSeeded, count: everyRow }],
 ];
 
-function holds<Value>(values: fc.Arbitrary<Value>, usualRuns: number, property: (value: Value) => Promise<void>) {
-  const settings = runs === undefined ? { numRuns: usualRuns, seed: 1 } : { numRuns: runs };
+function holds<Value>(values: fc.Arbitrary<Value>, defaultRuns: number, property: (value: Value) => Promise<void>) {
+  const settings = runs === undefined ? { numRuns: defaultRuns, seed: 1 } : { numRuns: runs };
   return fc.assert(fc.asyncProperty(values, property), settings);
 }
 
-/** A mutator may refuse; the validator may not, for the document says that the args are right. */
-function expectTaken(answer: Received): void {
+/** A mutator can refuse. The validator cannot, because the document says that the args are correct. */
+function expectAccepted(answer: Received): void {
   expectSound(answer);
   expect(answer.status, answer.text).not.toBe(422);
   if (answer.status !== 200) expect(answer.body).toMatchObject({ code: 'mutator-error' });
@@ -49,7 +49,7 @@ const batchPath = '/api/mutators';
 const bodyOf = ({ args }: DocumentedCall) => (args === undefined ? undefined : JSON.stringify(args));
 const nameOf = ({ path }: DocumentedCall) => path.slice(batchPath.length + 1).replaceAll('/', '.');
 
-describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
+describe.each(targets)('requests to %s', async (_, { mutators, prepare, count }) => {
   const { document } = await createDocument({ mutators, basePath: '', idempotent: true });
   const requests = documentedCalls(document);
   const calls = requests.filter(({ path }) => path !== batchPath);
@@ -72,22 +72,22 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
   });
 
   it(
-    'documented requests are taken',
+    'are accepted if the document describes them',
     () =>
       holds(requests, 400, async (call) => {
-        expectTaken(await send(fuzzed.url, { path: call.path, body: bodyOf(call) }));
+        expectAccepted(await send(fuzzed.url, { path: call.path, body: bodyOf(call) }));
       }),
     timeout,
   );
 
   it(
-    'documented requests are taken in batches, and nothing is kept of one that is refused',
+    'are accepted in batches, and a refused batch stores nothing',
     () =>
       holds(fc.array(calls, { minLength: 1, maxLength: 5 }), 100, async (batch) => {
         const before = await stored();
         const body = JSON.stringify(batch.map((call) => ({ name: nameOf(call), args: call.args })));
         const answer = await send(fuzzed.url, { path: batchPath, body });
-        expectTaken(answer);
+        expectAccepted(answer);
         if (answer.status === 200) expect(answer.body).toHaveLength(batch.length);
         else expect(await stored()).toBe(before);
       }),
@@ -95,7 +95,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
   );
 
   it(
-    'documented requests are answered the same in a dry run, which keeps nothing, and again with their key',
+    'get the same response in a dry run, which stores nothing, and when repeated with their key',
     () => {
       let n = 0;
       return holds(calls, 100, async (call) => {
@@ -106,7 +106,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
         const headers = { 'Idempotency-Key': `"key ${n++}"` };
         const first = await send(fuzzed.url, { ...request, headers });
         const again = await send(fuzzed.url, { ...request, headers });
-        expectTaken(first);
+        expectAccepted(first);
         expect(dry.status).toBe(first.status);
         if (first.status !== 200) return;
         expect(dry.body).toEqual({ ...first.body, rolledBack: true });
@@ -118,7 +118,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
   );
 
   it(
-    'damaged requests are taken or refused, and do no harm',
+    'are accepted or refused without harm if they are damaged',
     async () => {
       const seen = new Set<number>();
       await holds(damaged(requests), 1_000, async (request) => {
@@ -127,7 +127,7 @@ describe.each(targets)('%s', async (_, { mutators, prepare, count }) => {
         if (answer.status >= 400 && request.method !== 'HEAD') expect(answer.body).toBeDefined();
         seen.add(answer.status);
       });
-      // The damage is of every kind.
+      // Every kind of damage has occurred.
       expect([...seen]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
     },
     timeout,

@@ -1,4 +1,4 @@
-/** Mutators that say what they were given, over real HTTP and a real database. */
+/** Mutators that return what they received, over real HTTP and a real database. */
 import { z } from 'zod';
 import { MutatorError } from '../../../src/errors.js';
 import { migrate } from '../../../src/migrate.js';
@@ -8,7 +8,7 @@ import { createSync } from '../../../src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 
-/** As text, which keeps every escape: jsonb takes no U+0000. */
+/** Text, because it keeps every escape; jsonb does not accept U+0000. */
 const ddl = 'create table echoed (args text)';
 
 async function echo({
@@ -98,7 +98,7 @@ export const fuzzedMutators: Mutators = defineMutators({
 });
 
 export interface Fuzzed {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly database: TestDatabase;
   readonly lines: LogLine[];
@@ -106,8 +106,8 @@ export interface Fuzzed {
 }
 
 /**
- * Serves mutators to whoever has a name: `Authorization: Bearer <name>`.
- * @param prepare makes the tables that they write to
+ * Serves mutators to any caller with a name: `Authorization: Bearer <name>`.
+ * @param prepare creates the tables that they write to
  */
 export async function serveFuzzed(
   mutators: Mutators,

@@ -16,24 +16,24 @@ const create = (key: string, args: unknown = { id: 'a' }, headers: Record<string
   served.call('/note/create', args, { 'Idempotency-Key': key, ...headers });
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
 
-/** Has the next call of the mutator `hook` wait, and says what lets it go on. */
+/** Makes the next call of the mutator `hook` wait. Returns what lets it continue. */
 function hold() {
   let release!: (result: unknown) => void;
-  const held = new Promise((resolve) => {
+  const outcome = new Promise((resolve) => {
     release = resolve;
   });
   const begun = new Promise<void>((resolve) => {
     served.hooks.onHook = () => {
       served.hooks.onHook = (args) => args;
       resolve();
-      return held;
+      return outcome;
     };
   });
   return { begun, release };
 }
 
 describe('a call with an idempotency key', () => {
-  it('is run once, and answered alike from then on', async () => {
+  it('runs once, and gets the same response from then on', async () => {
     let runs = 0;
     served.hooks.onHook = () => ({ runs: ++runs });
     const call = () => served.call('/hook', { b: 1, a: [2] }, { 'Idempotency-Key': 'k' });
@@ -49,13 +49,13 @@ describe('a call with an idempotency key', () => {
     expect(runs).toBe(1);
   });
 
-  it('may come with its arguments in another order', async () => {
+  it('may have its arguments in another order', async () => {
     await served.call('/hook', { a: 1, b: { c: 2, d: 3 } }, { 'Idempotency-Key': 'k' });
     const again = await served.call('/hook', { b: { d: 3, c: 2 }, a: 1 }, { 'Idempotency-Key': 'k' });
     expect(again.headers.get('Idempotent-Replayed')).toBe('true');
   });
 
-  it('may have its key quoted, as the draft has it, or bare', async () => {
+  it('may have its key quoted, as in the draft, or bare', async () => {
     expect((await create('"8e03978e-40d5"')).status).toBe(200);
     expect((await create('8e03978e-40d5')).headers.get('Idempotent-Replayed')).toBe('true');
     expect((await create('"a \\"quote\\""', { id: 'q' })).status).toBe(200);
@@ -69,19 +69,19 @@ describe('a call with an idempotency key', () => {
     expect(await served.notes()).toEqual([]);
   });
 
-  it('is refused for other arguments, or for another mutator, and is not run', async () => {
+  it('is refused, and does not run, with other arguments or for another mutator', async () => {
     await create('k');
     const other = await create('k', { id: 'b' });
     expect([other.status, await codeOf(other)]).toEqual([422, 'idempotency-key-reused']);
     const another = await served.call('/hook', { id: 'a' }, { 'Idempotency-Key': 'k' });
     expect([another.status, await codeOf(another)]).toEqual([422, 'idempotency-key-reused']);
-    // Null is not nothing.
+    // Null args differ from no args.
     await served.call('/hook', undefined, { 'Idempotency-Key': 'n' });
     expect((await served.call('/hook', null, { 'Idempotency-Key': 'n' })).status).toBe(422);
     expect(await served.notes()).toEqual(['a']);
   });
 
-  it('has nothing to do with that of another user', async () => {
+  it('is independent of a call with the same key of another user', async () => {
     await create('k');
     const ben = await create('k', { id: 'b' }, { Authorization: 'Bearer ben' });
     expect(ben.status).toBe(200);
@@ -89,7 +89,7 @@ describe('a call with an idempotency key', () => {
     expect(await served.notes()).toEqual(['a', 'b']);
   });
 
-  it('does not wait for that of another user', async () => {
+  it('does not wait for a call with the same key of another user', async () => {
     const { begun, release } = hold();
     const first = served.call('/hook', 1, { 'Idempotency-Key': 'k' });
     await begun;
@@ -98,7 +98,7 @@ describe('a call with an idempotency key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('is refused while the first is running, and answered like it thereafter', async () => {
+  it('is refused while the first one runs, and gets its response afterwards', async () => {
     const { begun, release } = hold();
     const first = served.call('/hook', 1, { 'Idempotency-Key': 'k' });
     await begun;
@@ -113,14 +113,14 @@ describe('a call with an idempotency key', () => {
     });
   });
 
-  it('is run once when it comes many times at once', async () => {
+  it('runs once if it is sent many times simultaneously', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('k')));
     expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
     expect(answers.filter((answer) => answer.ok && !answer.headers.has('Idempotent-Replayed'))).toHaveLength(1);
     expect(await served.notes()).toEqual(['a']);
   });
 
-  it('that failed is tried again: nothing of it was kept', async () => {
+  it('runs again if it failed, because nothing of it was stored', async () => {
     await create('other');
     expect((await create('k')).status).toBe(409);
     await served.database.pool.query('delete from note');
@@ -129,7 +129,7 @@ describe('a call with an idempotency key', () => {
     expect(again.headers.get('Idempotent-Replayed')).toBeNull();
   });
 
-  it('is run anew when the key is older than the retention, and pruned', async () => {
+  it('runs again after the retention of its key', async () => {
     await create('k');
     const age = (seconds: number) =>
       served.database.pool.query(
@@ -151,12 +151,12 @@ describe('a call with an idempotency key', () => {
     expect(await again.text()).toBe(await first.text());
     expect(again.headers.get('Idempotent-Replayed')).toBe('true');
     expect((await served.call('', batch.slice(1), { 'Idempotency-Key': 'k' })).status).toBe(422);
-    // One call is not a batch of one.
+    // A single call differs from a batch of one call.
     expect((await served.call('/note/count', undefined, { 'Idempotency-Key': 'n' })).status).toBe(200);
     expect((await served.call('', [{ name: 'note.count' }], { 'Idempotency-Key': 'n' })).status).toBe(422);
   });
 
-  it('that is only a dry run leaves no trace', async () => {
+  it('leaves no trace if it is a dry run', async () => {
     expect((await create('k', { id: 'a' }, { Prefer: 'tx=rollback' })).status).toBe(200);
     const real = await create('k');
     expect(real.headers.get('Idempotent-Replayed')).toBeNull();
@@ -166,7 +166,7 @@ describe('a call with an idempotency key', () => {
   });
 });
 
-it('the first call with a key in a while has old keys pruned', async () => {
+it('the first call with a key after a while prunes old keys', async () => {
   const fresh = await serve({ rest: { idempotencyRetentionSeconds: 60 } });
   try {
     await fresh.database.pool.query(`

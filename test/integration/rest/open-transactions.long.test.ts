@@ -1,4 +1,4 @@
-/** Views read over REST while more transactions are in progress than a connection pool ever holds. */
+/** Views read over REST while more transactions are in progress than any connection pool holds. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startCluster, type TestCluster } from '../../support/cluster.js';
@@ -21,10 +21,10 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Up to 100 transaction IDs apart, at random. */
+/** Random distances between transaction IDs, up to 100. */
 const distanceAt = (i: number) => 1 + (createHash('sha256').update(String(i)).digest().readUInt16BE() % 100);
 
-/** Leaves transactions in progress: prepared ones, which need no connection. Their subtransactions take the IDs between. */
+/** Leaves prepared transactions in progress, which need no connection. Their subtransactions use the IDs in between. */
 async function prepare(from: number, to: number): Promise<void> {
   const transactions = Array.from({ length: to - from }, (_, at) => {
     const i = from + at;
@@ -42,7 +42,7 @@ async function prepare(from: number, to: number): Promise<void> {
 
 const ops = async (since: string) => (await (await served.get(`/api/views/note?since=${since}`)).json()) as Ops;
 
-it('sends tokens of at most 3.5 kB, which serve as always', async () => {
+it('tokens of up to 3.5 kB are sent, and work as usual', async () => {
   await prepare(0, 1_000);
   const response = await served.get('/api/views/note');
   expect(await response.json()).toHaveLength(1);
@@ -56,7 +56,7 @@ it('sends tokens of at most 3.5 kB, which serve as always', async () => {
   expect((await served.get('/api/views/note', { 'If-None-Match': tag })).status).toBe(200);
 });
 
-it('sends no entity tag and the cookie "none" where a token would be longer; all rows follow', async () => {
+it('no entity tag and the cookie "none" are sent if a token would be longer, and all rows follow', async () => {
   await prepare(1_000, 2_500);
   const response = await served.get('/api/views/note');
   expect(await response.json()).toHaveLength(2);

@@ -1,13 +1,13 @@
-/** Requests of any kind, over real HTTP, and what every answer to them has to be. */
+/** Requests of any kind, over real HTTP, and the properties that every response must have. */
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 
 export interface SentRequest {
-  /** Default POST. */
+  /** Default: POST. */
   readonly method?: string;
-  /** From the root on. */
+  /** Starts at the root. */
   readonly path: string;
-  /** In addition to those of a JSON request by ann. One that is undefined is left out. */
+  /** Added to the headers of a JSON request by ann. Undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 }
@@ -16,26 +16,26 @@ export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when there is none. */
+  /** The parsed body; undefined if there is none. */
   readonly body: { readonly [field: string]: unknown } | undefined;
 }
 
-/** Whatever takes longer hangs. */
+/** A request that takes longer hangs. */
 const hangMs = 10_000;
 
-/** What callers send to see whether it comes back in an error. */
+/** A text that callers send to see whether it comes back in an error. */
 export const marker = 'Xq7z';
 
-const usual = { Authorization: 'Bearer ann', 'Content-Type': 'application/json' };
+const defaultHeaders = { Authorization: 'Bearer ann', 'Content-Type': 'application/json' };
 
 export async function send(url: string, { method = 'POST', path, headers, body }: SentRequest): Promise<Received> {
-  const sent = Object.entries({ ...usual, ...headers }).filter(
+  const sent = Object.entries({ ...defaultHeaders, ...headers }).filter(
     (header): header is [string, string] => header[1] !== undefined,
   );
   const response = await fetch(url + path, {
     method,
     headers: sent,
-    // With these methods, `fetch` sends none.
+    // With these methods, `fetch` sends no body.
     ...(body !== undefined && !['GET', 'HEAD'].includes(method) && { body }),
     redirect: 'error',
     signal: AbortSignal.timeout(hangMs),
@@ -43,7 +43,7 @@ export async function send(url: string, { method = 'POST', path, headers, body }
   return received(response.status, response.headers, await response.text());
 }
 
-/** Sends bytes that `fetch` would not. They must ask for the connection to be closed. */
+/** Sends bytes that `fetch` would not. They must request that the connection be closed. */
 export async function sendBytes(url: string, bytes: Uint8Array): Promise<Received> {
   const { hostname, port } = new URL(url);
   const answer = await new Promise<Buffer>((resolve, reject) => {
@@ -67,8 +67,8 @@ function received(status: number, headers: Headers, text: string): Received {
 }
 
 /**
- * No answer is a 5xx; errors have the one shape, and repeat nothing but keys, in `path`.
- * @param secrets what was sent; those that the server's own words may hold are not looked for
+ * Checks that a response is not a 5xx, and that an error has the common format and repeats nothing but keys, in `path`.
+ * @param secrets texts that were sent; those that the server's own words may contain are ignored
  */
 export function expectSound({ status, headers, body, text }: Received, secrets: readonly string[] = []): void {
   expect(status, text).toBeLessThan(500);
@@ -82,7 +82,7 @@ export function expectSound({ status, headers, body, text }: Received, secrets: 
   for (const secret of [marker, ...secrets.filter(isTelling)]) expect(said).not.toContain(secret);
 }
 
-/** Shorter texts, and these, are in the server's own words too. */
+/** False for short texts, and for these, because the server's own words contain them, too. */
 function isTelling(secret: string): boolean {
   return secret.length > 5 && !['undefined', 'string', 'number', 'object', 'boolean'].includes(secret.toLowerCase());
 }

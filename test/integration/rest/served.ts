@@ -1,4 +1,4 @@
-/** Mutators over a fresh database, served to REST callers by `createSync`. */
+/** Mutators on a fresh database, served to REST callers by `createSync`. */
 import { z } from 'zod';
 import { MutatorError } from '../../../src/errors.js';
 import { migrate } from '../../../src/migrate.js';
@@ -12,7 +12,7 @@ import { wholeTable } from '../../support/synced.js';
 const ddl = `
   create table note (id text primary key, owner_id text not null, body text not null default '', at float8 unique deferrable initially deferred)`;
 
-/** Lets a test look into, and hold up, a running mutator. */
+/** Lets a test inspect and delay a running mutator. */
 export interface Hooks {
   /** Called by `hook`, with its args. */
   onHook: (args: unknown) => unknown;
@@ -53,9 +53,9 @@ export interface Served {
   readonly sync: Sync;
   readonly lines: LogLine[];
   readonly hooks: Hooks;
-  /** Posts args as JSON to a path below `/api/mutators`; no body when left out. */
+  /** Posts args as JSON to a path below `/api/mutators`. Without args, it sends no body. */
   call(path: string, args?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Sends any request, as ann unless its headers say otherwise. */
+  /** Sends any request, by default as ann. */
   send(path: string, init?: RequestInit): Promise<Response>;
   notes(): Promise<string[]>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Views of every shape, read over REST: rows as clients hold them, and each row by its key. */
+/** Views of every shape, read over REST: rows as clients hold them, and single rows by key. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toPathSegment } from '../../../src/protocol/path-segment.js';
 import { createSync, type Sync } from '../../../src/server.js';
@@ -75,19 +75,19 @@ function prefixOf(name: string, userID: string): string {
 }
 
 describe.each(Object.keys(describedViews.definitions))('the view %s', (name) => {
-  it.each(['ada', 'bob'])('has the values that %s’s clients hold, in every form', async (userID) => {
-    const held = describedViews.expected(tables, userID, [name]);
-    const values = Object.values(held);
+  it.each(['ada', 'bob'])('has the values that the clients of %s store, in every format', async (userID) => {
+    const expectedRows = describedViews.expected(tables, userID, [name]);
+    const values = Object.values(expectedRows);
     if (userID === 'ada') expect(values.length).toBeGreaterThan(0);
     expect(await (await get(name, userID)).json()).toStrictEqual(values);
     const lines = (await (await get(name, userID, { Accept: 'application/x-ndjson' })).text()).split('\n');
     expect(lines.slice(0, -1).map((line) => JSON.parse(line) as unknown)).toStrictEqual(values);
     const { patch } = (await (await get(`${name}?since=`, userID)).json()) as Ops;
     const puts = patch.flatMap((op) => (op.op === 'put' ? [[op.key, op.value]] : []));
-    expect(Object.fromEntries(puts)).toStrictEqual(held);
+    expect(Object.fromEntries(puts)).toStrictEqual(expectedRows);
   });
 
-  it.each(['ada', 'bob'])('has each row under what follows the prefix that %s’s keys have', async (userID) => {
+  it.each(['ada', 'bob'])('serves each row of %s under its key without the prefix', async (userID) => {
     const prefix = prefixOf(name, userID);
     for (const [key, value] of Object.entries(describedViews.expected(tables, userID, [name]))) {
       const path = `${name}/${toPathSegment(key.slice(prefix.length))}`;
@@ -99,12 +99,12 @@ describe.each(Object.keys(describedViews.definitions))('the view %s', (name) => 
   });
 });
 
-it('rows of a view whose keys are times in UTC are found, whatever the text of the time', async () => {
+it('rows of a view whose keys are times in UTC are entries by their keys', async () => {
   const { patch } = (await (await get('at?since=', 'ada')).json()) as Ops;
-  const found = patch.flatMap((op) => (op.op === 'put' ? [[op.key, op.value]] : []));
-  expect(found).toHaveLength(4);
-  expect(found.map(([key]) => key)).toContain('at 2026-02-03T04:05:06.7Z/');
-  for (const [key, value] of found) {
+  const entries = patch.flatMap((op) => (op.op === 'put' ? [[op.key, op.value]] : []));
+  expect(entries).toHaveLength(4);
+  expect(entries.map(([key]) => key)).toContain('at 2026-02-03T04:05:06.7Z/');
+  for (const [key, value] of entries) {
     expect(await (await get(`at/${toPathSegment(key as string)}`, 'ada')).json()).toBe(value);
   }
 });
@@ -120,11 +120,11 @@ it.each([
   'at/at%20tomorrow%2F',
   'at/at%20x%2F',
   'at/at%202026-02-03T04:05:06.7Z',
-])('%s is no row', async (path) => {
+])('%s does not name a row', async (path) => {
   expect((await get(path, 'ada')).status).toBe(404);
 });
 
-it('a row of one user’s prefix changes for this user alone, and is followed by its key', async () => {
+it('a row is followed by its key, with the prefix and the cookie of its user', async () => {
   const path = 'item/space%2Fb%252F1%2Fitem%2F2%252Fx';
   const cookieOf = async (userID: string) => ((await (await get(`${path}?since=`, userID)).json()) as Ops).cookie;
   const [ada, bob] = [await cookieOf('ada'), await cookieOf('bob')];
@@ -140,7 +140,7 @@ it('a row of one user’s prefix changes for this user alone, and is followed by
   ]);
 });
 
-it('keys are listed as they look', async () => {
+it('the list of views shows the patterns of keys', async () => {
   const { views: listed } = (await (await get('', 'ada')).json()) as { views: Record<string, unknown>[] };
   const of = (name: string) => listed.find((one) => one.name === name);
   expect(of('item')).toEqual({

@@ -1,4 +1,4 @@
-/** The same args, checked by validators of four libraries: each describes them, and refuses what they are not. */
+/** The same args, checked by validators of four libraries. Each describes them, and refuses other args. */
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const validators = {
   arktype: type({ id: 'string >= 1', sort: 'number', 'done?': 'boolean' }),
 };
 
-describe.each(Object.entries(validators))('%s', (_, validator) => {
+describe.each(Object.entries(validators))('a validator of %s', (_, validator) => {
   const { log, lines } = memoryLog();
   const create = mutatorFor<UserContext, null>()(validator, ({ args }) => args);
   const rest = createRest<UserContext, null>({
@@ -35,7 +35,7 @@ describe.each(Object.entries(validators))('%s', (_, validator) => {
     return { status: response.status, body: await response.json() };
   };
 
-  it('is in the document, without a warning', async () => {
+  it('is described in the document, without a warning', async () => {
     const response = await rest.fetch(new Request('http://localhost/api/openapi.json'));
     const { components } = (await response.json()) as { components: { schemas: Record<string, object> } };
     expect(components.schemas.TodoCreateArgs).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(Object.entries(validators))('%s', (_, validator) => {
     expect(lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('accepts what is right', async () => {
+  it('accepts correct args', async () => {
     const args = { id: 'a', sort: 1.5, done: true };
     expect(await call(args)).toEqual({ status: 200, body: { ok: true, result: args } });
   });
@@ -58,7 +58,7 @@ describe.each(Object.entries(validators))('%s', (_, validator) => {
     [[], undefined],
     [null, [[]]],
     ['todo', [[]]],
-  ])('refuses %j with 422, and says where', async (args, paths) => {
+  ])('refuses %j with 422 and the paths of the errors', async (args, paths) => {
     const { status, body } = await call(args);
     expect(status).toBe(422);
     const { code, issues } = body as { code: string; issues: { path: string[]; message: string }[] };

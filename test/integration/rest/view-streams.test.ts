@@ -1,4 +1,4 @@
-/** Views that are followed: requests that wait for a change, and streams of changes. */
+/** Views that callers follow: requests that wait for a change, and streams of changes. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applied, EventReader, type Ops, serveViews, type Viewed } from './viewed.js';
 
@@ -20,16 +20,16 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.cancel();
-  await vi.waitFor(async () => expect(await listeners()).toBe(0), 10_000);
+  await vi.waitFor(async () => expect(await subscribers()).toBe(0), 10_000);
 });
 
-async function listeners(from: Viewed = served): Promise<number> {
-  const { pokes } = (await (await from.get('/readyz')).json()) as { pokes: { listeners: number } };
-  return pokes.listeners;
+async function subscribers(from: Viewed = served): Promise<number> {
+  const { pokes } = (await (await from.get('/readyz')).json()) as { pokes: { subscribers: number } };
+  return pokes.subscribers;
 }
 
-const listening = (count: number, from: Viewed = served) =>
-  vi.waitFor(async () => expect(await listeners(from)).toBe(count), 10_000);
+const waitForSubscribers = (count: number, from: Viewed = served) =>
+  vi.waitFor(async () => expect(await subscribers(from)).toBe(count), 10_000);
 
 /** Follows a view. Its events must be read in order. */
 async function follow(path: string, headers: Readonly<Record<string, string>> = {}, from: Viewed = served) {
@@ -45,21 +45,21 @@ const patchIn = (event: Awaited<ReturnType<EventReader['next']>>) => {
   return JSON.parse(event!.data) as Ops['patch'];
 };
 
-describe('a request that would wait', () => {
+describe('a request that prefers to wait', () => {
   const wait = { Prefer: 'respond-async, wait=30' };
   const since = async (path = '/api/views/note') => ((await (await get(`${path}?since=`)).json()) as Ops).cookie;
 
-  it('is answered at once if something has changed, or if it does not say what it has', async () => {
+  it('is answered immediately if something has changed, or if it has no tag or cookie', async () => {
     const first = await get('/api/views/note', wait);
     expect([first.status, first.headers.get('Preference-Applied')]).toEqual([200, 'wait=30']);
     await run(`update note set body = 'new' where id = 1`);
-    const known = { 'If-None-Match': first.headers.get('ETag')! };
-    expect((await get('/api/views/note', { ...wait, ...known })).status).toBe(200);
+    const condition = { 'If-None-Match': first.headers.get('ETag')! };
+    expect((await get('/api/views/note', { ...wait, ...condition })).status).toBe(200);
     expect((await (await get(`/api/views/note?since=`, wait)).json()) as Ops).toMatchObject({ patch: { length: 3 } });
   });
 
-  it('is held until something changes for the caller', async () => {
-    const known = { 'If-None-Match': (await get('/api/views/note')).headers.get('ETag')! };
+  it('waits until something changes for the caller', async () => {
+    const condition = { 'If-None-Match': (await get('/api/views/note')).headers.get('ETag')! };
     const cookie = await since();
     const row = await since('/api/views/note/1');
     let answered = 0;
@@ -68,26 +68,26 @@ describe('a request that would wait', () => {
       return answer;
     };
     const waiting = [
-      get('/api/views/note', { ...wait, ...known }).then(counted),
+      get('/api/views/note', { ...wait, ...condition }).then(counted),
       get(`/api/views/note?since=${cookie}`, wait).then(counted),
       get(`/api/views/note/1?since=${row}`, wait).then(counted),
     ] as const;
-    await listening(3);
-    // Of another user.
+    await waitForSubscribers(3);
+    // A row of another user.
     await run(`update note set body = 'new' where id = 3`);
     await run(`update note set body = 'new' where id = 2`);
     const rows = (await (await waiting[0]).json()) as { body: string }[];
     expect(rows.map(({ body }) => body)).toEqual(['one', 'new']);
     const { patch } = (await (await waiting[1]).json()) as Ops;
     expect(patch).toMatchObject([{ op: 'put', key: 'note/2' }]);
-    await listening(1);
+    await waitForSubscribers(1);
     expect(answered).toBe(2);
     await run('delete from note where id = 1');
     expect(((await (await waiting[2]).json()) as Ops).patch).toEqual([{ op: 'del', key: 'note/1' }]);
-    await listening(0);
+    await waitForSubscribers(0);
   });
 
-  it('is told in the end that nothing has changed', async () => {
+  it('is answered after its time if nothing has changed', async () => {
     const tag = (await get('/api/views/note')).headers.get('ETag')!;
     const cookie = await since();
     const short = { Prefer: 'wait=0.3' };
@@ -103,7 +103,7 @@ describe('a request that would wait', () => {
     expect(await ops.json()).toEqual({ cookie, patch: [] });
   });
 
-  it('waits no longer than a minute, and nothing else that it prefers has a meaning', async () => {
+  it('waits for a minute at most, and ignores other preferences', async () => {
     const applied = async (Prefer: string) =>
       (await get('/api/views/note', { Prefer })).headers.get('Preference-Applied');
     expect(await applied('wait=3600')).toBe('wait=60');
@@ -112,19 +112,19 @@ describe('a request that would wait', () => {
     }
   });
 
-  it('ends when its caller goes away', async () => {
+  it('ends when its caller disconnects', async () => {
     const cookie = await since();
     const abort = new AbortController();
     const waiting = get(`/api/views/note?since=${cookie}`, wait, { signal: abort.signal });
-    await listening(1);
+    await waitForSubscribers(1);
     abort.abort();
     await waiting.catch(() => {});
-    await listening(0);
+    await waitForSubscribers(0);
   });
 });
 
 describe('a stream', () => {
-  it('begins with all rows, and goes on with what changes for the caller', async () => {
+  it('begins with all rows, and continues with the changes for the caller', async () => {
     const stream = await follow('/api/views/note');
     const first = await stream.next();
     expect(patchIn(first)[0]).toEqual({ op: 'clear' });
@@ -146,7 +146,7 @@ describe('a stream', () => {
     expect(patchIn(await stream.next())).toEqual([{ op: 'del', key: 'note/2' }]);
   });
 
-  it('of a row has what changes for the row', async () => {
+  it('has only the changes of a row if it follows a row', async () => {
     const stream = await follow('/api/views/note/2');
     expect(patchIn(await stream.next())).toMatchObject([{ op: 'clear' }, { op: 'put', key: 'note/2' }]);
     await run(`update note set body = 'new' where id = 1`);
@@ -156,7 +156,7 @@ describe('a stream', () => {
     expect(patchIn(await stream.next())).toMatchObject([{ op: 'put', key: 'note/2', value: { body: 'again' } }]);
   });
 
-  it('is resumed where its last event left off, and begins anew after an ID that is none', async () => {
+  it('resumes after its last event, and starts over after an invalid ID', async () => {
     const stream = await follow('/api/views/note');
     const { id } = (await stream.next())!;
     await stream.cancel();
@@ -169,24 +169,24 @@ describe('a stream', () => {
       const resumed = await follow(path, headers);
       expect(patchIn(await resumed.next())).toMatchObject([{ op: 'put', key: 'note/1' }]);
     }
-    const anew = await follow('/api/views/note', { 'Last-Event-ID': 'x' });
-    expect(patchIn(await anew.next()).map(({ op }) => op)).toEqual(['clear', 'put', 'put']);
+    const restarted = await follow('/api/views/note', { 'Last-Event-ID': 'x' });
+    expect(patchIn(await restarted.next()).map(({ op }) => op)).toEqual(['clear', 'put', 'put']);
   });
 
-  it('with nothing new begins with the first change', async () => {
+  it('begins with the first change if nothing is new', async () => {
     const { cookie } = (await (await get('/api/views/note?since=')).json()) as Ops;
     const stream = await follow(`/api/views/note?since=${cookie}`);
     await run(`update note set body = 'new' where id = 1`);
     expect(patchIn(await stream.next())).toMatchObject([{ op: 'put', key: 'note/1' }]);
   });
 
-  it('with as many rows as take several pieces is whole', async () => {
+  it('is complete with so many rows that they take several pieces', async () => {
     await run(`insert into note select i, 'ann', repeat('größe', 200) from generate_series(1001, 3000) i`);
     const stream = await follow('/api/views/note');
     expect(applied(new Map(), patchIn(await stream.next())).size).toBe(2002);
   });
 
-  it('that cannot begin is refused like any request', async () => {
+  it('is refused like any request if it cannot begin', async () => {
     const refused = async (path: string, headers = {}) =>
       (await get(path, { Accept: 'text/event-stream', ...headers })).status;
     expect(await refused('/api/views/nothing')).toBe(404);
@@ -195,23 +195,23 @@ describe('a stream', () => {
 });
 
 describe('a server', () => {
-  it('has places for so many that wait or follow, and for so many of one user', async () => {
+  it('limits the requests that wait or follow, in total and for each user', async () => {
     const small = await serveViews({ pokes: { maxStreams: 3, maxStreamsPerUser: 2 } });
     try {
       const { cookie } = (await (await small.get('/api/views/note?since=')).json()) as Ops;
       const ben = { Authorization: 'Bearer ben' };
       const one = await follow('/api/views/note', {}, small);
       const waiting = small.get(`/api/views/note?since=${cookie}`, { Prefer: 'wait=30' });
-      await listening(2, small);
+      await waitForSubscribers(2, small);
       const statusOf = async (headers = {}) =>
         (await small.get('/api/views/note', { Accept: 'text/event-stream', ...headers })).status;
       expect(await statusOf()).toBe(429);
       await follow('/api/views/note', ben, small);
       expect(await statusOf({ Authorization: 'Bearer cam' })).toBe(503);
-      // Whoever does not wait needs no place.
+      // A request that does not wait needs no permit.
       expect((await small.get('/api/views/note')).status).toBe(200);
       await one.cancel();
-      await listening(2, small);
+      await waitForSubscribers(2, small);
       await follow('/api/views/note', {}, small);
       small.sync.drain();
       expect(await (await waiting).json()).toEqual({ cookie, patch: [] });

@@ -1,4 +1,4 @@
-/** Views over a fresh database, served by `createSync`, and requests that read them. */
+/** Views on a fresh database, served by `createSync`, and requests that read them. */
 import { migrate } from '../../../src/migrate.js';
 import { createSync, type Sync } from '../../../src/server.js';
 import { sql } from '../../../src/sql.js';
@@ -35,7 +35,7 @@ const views: Views<Context> = {
         from note where id = 1`,
     key: 'owner',
   }),
-  // Rows that share a key: one of them is the view's.
+  // Several rows share a key, and the view shows one of them.
   amount: defineView<{ amount: string }>({ query: () => sql`select distinct amount from price`, key: 'amount' }),
   unit: defineView<{ unit: string }>({
     query: () => sql`select distinct unit from price where unit is not null`,
@@ -47,7 +47,7 @@ export interface Viewed {
   readonly database: TestDatabase;
   readonly sync: Sync;
   readonly lines: LogLine[];
-  /** Reads, as ann unless the headers say otherwise. */
+  /** Reads as ann, unless the headers say otherwise. */
   get(path: string, headers?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>;
   run(text: string): Promise<unknown>;
   close(): Promise<void>;
@@ -86,13 +86,13 @@ export async function serveViews(options: Options = {}): Promise<Viewed> {
   };
 }
 
-/** What `?since=` is answered with. */
+/** The response to `?since=`. */
 export interface Ops {
   readonly cookie: string;
   readonly patch: readonly Op[];
 }
 
-/** Rows by key, after ops. */
+/** Rows by key, after these ops. */
 export function applied(rows: ReadonlyMap<string, unknown>, ops: readonly Op[]): Map<string, unknown> {
   const after = new Map(rows);
   for (const op of ops) {
@@ -110,7 +110,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Reads a response's events as a browser does. */
+/** Reads the events of a response as a browser does. */
 export class EventReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #text = '';
@@ -136,8 +136,9 @@ export class EventReader {
       this.#text = this.#text.slice(end + 2);
       const field = (name: string) =>
         lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
-      if (field('event').length > 0)
+      if (field('event').length > 0) {
         return { event: field('event')[0]!, id: field('id')[0]!, data: field('data').join('\n') };
+      }
     }
   }
 

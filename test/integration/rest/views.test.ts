@@ -1,4 +1,4 @@
-/** Views read over REST: what is answered, in which form, and what it takes to know it already. */
+/** Views read over REST: the responses, their formats, and how callers learn that nothing has changed. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Cookie } from '../../../src/protocol/cookie.js';
@@ -37,7 +37,7 @@ const problemOf = async (response: Response) => {
 const ops = async (path: string, headers = {}) => (await (await get(path, headers)).json()) as Ops;
 
 describe('a view', () => {
-  it('is listed, with its key and where it is', async () => {
+  it('is listed with its key and its URL', async () => {
     const response = await get('/api/views');
     const { views } = (await response.json()) as { views: unknown[] };
     expect(views).toHaveLength(6);
@@ -67,7 +67,7 @@ describe('a view', () => {
     ]);
   });
 
-  it('is a row a line as NDJSON', async () => {
+  it('has one row per line as NDJSON', async () => {
     const response = await get('/api/views/note', { Accept: 'application/x-ndjson' });
     expect(response.headers.get('Content-Type')).toBe('application/x-ndjson');
     const lines = (await response.text()).split('\n');
@@ -87,7 +87,7 @@ describe('a view', () => {
     ]);
   });
 
-  it('that there is not is refused, whoever asks; and so is who does not say who it is', async () => {
+  it('is refused if it does not exist, without authentication, and with other methods', async () => {
     for (const path of ['nothing', 'note%2F1', 'constructor', '__proto__', '%ff', 'tidemark_1']) {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-view']);
     }
@@ -99,17 +99,17 @@ describe('a view', () => {
   });
 
   it.each(['', '/note', '/note/1', '/note?since=x', '/note/4'])(
-    '%s is answered without a body by HEAD',
+    'is answered without a body by HEAD: /api/views%s',
     async (path) => {
-      const [asked, head] = [await get(`/api/views${path}`), await get(`/api/views${path}`, {}, { method: 'HEAD' })];
-      expect([head.status, await head.text()]).toEqual([asked.status, '']);
-      expect(head.headers.get('Content-Type')).toBe(asked.headers.get('Content-Type'));
-      expect(head.headers.has('ETag')).toBe(asked.headers.has('ETag'));
-      await asked.text();
+      const [full, head] = [await get(`/api/views${path}`), await get(`/api/views${path}`, {}, { method: 'HEAD' })];
+      expect([head.status, await head.text()]).toEqual([full.status, '']);
+      expect(head.headers.get('Content-Type')).toBe(full.headers.get('Content-Type'));
+      expect(head.headers.has('ETag')).toBe(full.headers.has('ETag'));
+      await full.text();
     },
   );
 
-  it('by HEAD tells an entity tag that is known afterwards, opens no stream, and keeps no connection', async () => {
+  it('returns a valid entity tag by HEAD, opens no stream, and keeps no connection', async () => {
     await run(`insert into note select i, 'ann', repeat(i::text, 40), '[1,\n2]' from generate_series(1001, 4000) i`);
     const head = (headers = {}) => get('/api/views/note', headers, { method: 'HEAD' });
     for (let time = 0; time < 20; time++) expect((await head()).status).toBe(200);
@@ -123,7 +123,7 @@ describe('a view', () => {
     ]);
   });
 
-  it('with as many rows as take several pieces is whole, in every form', async () => {
+  it('is complete in every format with so many rows that they take several pieces', async () => {
     await run(`insert into note select i, 'dan', repeat(i::text, 40), '[1,\n2]' from generate_series(1001, 4000) i`);
     const headers = { Authorization: 'Bearer dan' };
     const expected = Array.from({ length: 3000 }, (_, i) => ({
@@ -150,21 +150,21 @@ describe('a row', () => {
     ['tag/1%2F100%2525', { note_id: 1, name: '100%' }],
     ['newest/10', { id: 10, body: 'ten' }],
     ['odd%20~%2Fname/ann', { profile: '', version: '', owner: 'ann' }],
-  ])('%s is found by its key', async (path, row) => {
+  ])('is found by its key: %s', async (path, row) => {
     const response = await get(`/api/views/${path}`);
     expect(await response.json()).toEqual(row);
     expect(response.headers.get('ETag')).toMatch(/^"[\w-]+"$/);
   });
 
   it.each(['note/3', 'note/4', 'note/~', 'note/x', 'note/01', 'note/1%20', 'note/99999999999', 'note/%00', 'newest/1'])(
-    '%s is none that the caller sees',
+    'is not found if the caller does not see it: %s',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
     },
   );
 
   it.each(['tag/1', 'tag/1/a/b', 'tag/1/a%2Fb', 'tag/x/x', 'tag/3/canary%20of%20ben'])(
-    '%s is none that the caller sees, where keys have several parts',
+    'is not found by a composite key if the caller does not see it: %s',
     async (path) => {
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([404, 'unknown-key']);
     },
@@ -177,14 +177,14 @@ describe('a row', () => {
   });
 
   it.each(['note/..', 'note/%2E%2e', 'note/.', 'note/%2e', 'note/', 'tag/1/%2E%2E', 'tag/1/%2E', '', '%2E', '/note'])(
-    '%s, which URLs resolve to another path, is refused',
+    'is refused under a path that URLs resolve to another one: %s',
     async (path) => {
       await run(`update note set owner_id = ''`);
       expect(await problemOf(await get(`/api/views/${path}`))).toEqual([400, 'malformed-request']);
     },
   );
 
-  it('is the one that the view has, where rows share a key; and so are its changes', async () => {
+  it('is the one that the view shows if rows share a key, and so are its changes', async () => {
     await run(`insert into price values ('a', 1, 'KG'), ('b', 1, 'l')`);
     expect(await (await get('/api/views/unit')).json()).toEqual([{ unit: 'KG' }, { unit: 'l' }]);
     expect(await (await get('/api/views/unit/KG')).json()).toEqual({ unit: 'KG' });
@@ -197,7 +197,7 @@ describe('a row', () => {
     expect((await get('/api/views/unit/Kg')).status).toBe(200);
   });
 
-  it('is found by the number that it has, however it is written in the database', async () => {
+  it('is found by its number, regardless of how the database stores it', async () => {
     await run(`insert into price values ('a', 1.00), ('b', 2.0)`);
     expect(await (await get('/api/views/amount')).json()).toEqual([{ amount: 1 }, { amount: 2 }]);
     expect(await (await get('/api/views/amount/1')).json()).toEqual({ amount: 1 });
@@ -210,32 +210,32 @@ describe('a row', () => {
     expect((await get('/api/views/amount/1')).status).toBe(404);
   });
 
-  it('has a cookie of its own: changes of other rows are none', async () => {
+  it('has its own cookie, which changes of other rows do not affect', async () => {
     const first = await get('/api/views/note/1');
-    const known = { 'If-None-Match': first.headers.get('ETag')! };
+    const condition = { 'If-None-Match': first.headers.get('ETag')! };
     await run(`update note set body = 'changed' where id = 2`);
-    expect((await get('/api/views/note/1', known)).status).toBe(304);
+    expect((await get('/api/views/note/1', condition)).status).toBe(304);
     await run(`update note set body = 'changed' where id = 1`);
-    expect(await (await get('/api/views/note/1', known)).json()).toEqual({ ...one, body: 'changed' });
+    expect(await (await get('/api/views/note/1', condition)).json()).toEqual({ ...one, body: 'changed' });
     await run(`delete from note where id = 1`);
-    expect((await get('/api/views/note/1', known)).status).toBe(404);
-    // The tag is another row's, and that of all rows.
+    expect((await get('/api/views/note/1', condition)).status).toBe(404);
+    // The tag is not valid for another row, or for all rows.
     await run(`insert into note values (1, 'ann', 'one', null, 1)`);
-    for (const path of ['note/2', 'note']) expect((await get(`/api/views/${path}`, known)).status).toBe(200);
+    for (const path of ['note/2', 'note']) expect((await get(`/api/views/${path}`, condition)).status).toBe(200);
   });
 });
 
 describe('an entity tag', () => {
-  it('is answered with 304 as long as nothing has changed for the caller, and no longer', async () => {
+  it('is answered with 304 until something changes for the caller', async () => {
     const first = await get('/api/views/note');
     const tag = first.headers.get('ETag')!;
     expect(tag).toMatch(/^"[\w-]+"$/);
-    for (const known of [tag, `W/${tag}`, `"x", ${tag}`]) {
-      const again = await get('/api/views/note', { 'If-None-Match': known });
+    for (const header of [tag, `W/${tag}`, `"x", ${tag}`]) {
+      const again = await get('/api/views/note', { 'If-None-Match': header });
       expect([again.status, await again.text()]).toEqual([304, '']);
       expect(again.headers.get('ETag')!.replace('W/', '')).toBe(tag);
     }
-    // Of the same table, but not the caller's.
+    // A row of the same table, but not of the caller.
     await run(`update note set body = 'new' where id = 3`);
     expect((await get('/api/views/note', { 'If-None-Match': tag })).status).toBe(304);
     await run(`update note set body = 'new' where id = 1`);
@@ -244,7 +244,7 @@ describe('an entity tag', () => {
     expect(changed.headers.get('ETag')).not.toBe(tag);
   });
 
-  it('is one for each form, and a weak one for what is compressed', async () => {
+  it('differs between formats, and is weak for compressed responses', async () => {
     await run(`insert into note select i, 'ann', repeat('long', 100) from generate_series(100, 200) i`);
     const tagOf = async (headers: Record<string, string>) =>
       (await get('/api/views/note', headers)).headers.get('ETag')!;
@@ -265,7 +265,7 @@ describe('an entity tag', () => {
     expect(await statusOf({ 'If-None-Match': array, Accept: 'application/x-ndjson' })).toBe(200);
   });
 
-  it('grows by a few bytes for the transactions in progress', async () => {
+  it('grows by a few bytes with the transactions in progress', async () => {
     const lengthOf = async () => (await get('/api/views/note')).headers.get('ETag')!.length;
     const before = await lengthOf();
     const clients = Array.from({ length: 40 }, () => new pg.Client(served.database.url));
@@ -273,23 +273,23 @@ describe('an entity tag', () => {
       await client.connect();
       await client.query('begin; select pg_current_xact_id()');
     }
-    // What a snapshot of a client says ends with the newest transaction that has left something.
+    // The snapshot in a cookie ends with the newest transaction that has left something.
     await run(`update note set body = body where id = 1`);
     expect((await lengthOf()) - before).toBeLessThan(60);
     await Promise.all(clients.map((client) => client.end()));
   });
 
-  it('* stands for any rows', async () => {
+  it('matches any rows if it is *', async () => {
     const response = await get('/api/views/note', { 'If-None-Match': '*' });
     expect([response.status, await response.text()]).toEqual([304, '']);
     expect((await get('/api/views/note/4', { 'If-None-Match': '*' })).status).toBe(404);
   });
 
-  it.each(['"x"', 'x', '""', '"W10"', '"eyJ9"'])('%s is of nobody: all rows are sent', async (tag) => {
+  it.each(['"x"', 'x', '""', '"W10"', '"eyJ9"'])('is ignored if it is invalid: %s', async (tag) => {
     expect((await get('/api/views/note', { 'If-None-Match': tag })).status).toBe(200);
   });
 
-  it("is no other user's, though both see the same rows", async () => {
+  it('is not valid for another user who sees the same rows', async () => {
     await run(`insert into price values ('a', 1)`);
     const tag = (await get('/api/views/amount')).headers.get('ETag')!;
     const other = await get('/api/views/amount', { 'If-None-Match': tag, Authorization: 'Bearer ben' });
@@ -297,8 +297,8 @@ describe('an entity tag', () => {
   });
 });
 
-describe('since a cookie', () => {
-  it('ops are sent instead of rows', async () => {
+describe('a request for changes since a cookie', () => {
+  it('gets ops instead of rows', async () => {
     const start = await ops('/api/views/note?since=');
     expect(start.patch[0]).toEqual({ op: 'clear' });
     expect(applied(new Map(), start.patch)).toEqual(new Map([one, two, ten].map((row) => [`note/${row.id}`, row])));
@@ -311,7 +311,7 @@ describe('since a cookie', () => {
     expect(await ops(`/api/views/note?since=${next.cookie}`)).toEqual({ cookie: next.cookie, patch: [] });
   });
 
-  it('which may be the entity tag of rows', async () => {
+  it('may name the entity tag of rows', async () => {
     for (const Accept of ['application/json', 'application/x-ndjson']) {
       const tag = (await get('/api/views/note', { Accept })).headers.get('ETag')!;
       await run(`update note set body = body || '+' where id = 1`);
@@ -322,13 +322,13 @@ describe('since a cookie', () => {
     }
   });
 
-  it.each(['x', '"x"', 'W10', 'eyJ9', '{}'])('%s, which is none, all rows are sent after a clear', async (since) => {
+  it.each(['x', '"x"', 'W10', 'eyJ9', '{}'])('gets a clear and all rows for the invalid cookie %s', async (since) => {
     const { patch, cookie } = await ops(`/api/views/note?since=${encodeURIComponent(since)}`);
     expect(patch.map(({ op }) => op)).toEqual(['clear', 'put', 'put', 'put']);
     expect((await ops(`/api/views/note?since=${cookie}`)).patch).toEqual([]);
   });
 
-  it("of another view, another row or another user, all of the caller's rows are sent after a clear", async () => {
+  it('gets a clear and the rows of the caller for a cookie of another view, row or user', async () => {
     const { cookie } = await ops('/api/views/note?since=');
     const canary = /canary/;
     for (const [path, headers] of [
@@ -343,23 +343,23 @@ describe('since a cookie', () => {
     }
   });
 
-  it('that was changed, all rows are sent after a clear', async () => {
+  it('gets a clear and all rows for a modified cookie', async () => {
     const { cookie } = await ops('/api/views/note?since=');
     const fields = cookieIn(cookie) as Cookie;
-    const { clientGroupID: _, mutations: __, audit: ___, ...others } = fields;
+    const { clientGroupID: _, mutations: __, consistencyCheck: ___, ...others } = fields;
     for (const name of Object.keys(others)) {
       const token = tokenOf({ ...fields, [name]: name === 'order' ? 1 : '1:1:' });
       expect((await ops(`/api/views/note?since=${token}`)).patch[0]).toEqual({ op: 'clear' });
     }
   });
 
-  it('after a TRUNCATE, all rows are sent after a clear', async () => {
+  it('gets only a clear after a TRUNCATE', async () => {
     const { cookie } = await ops('/api/views/note?since=');
     await run('truncate note');
     expect((await ops(`/api/views/note?since=${cookie}`)).patch).toEqual([{ op: 'clear' }]);
   });
 
-  it("of a sync client's pull, and a read's for a pull, nothing is mixed up", async () => {
+  it('gets a cookie with which a pull of a sync client starts over', async () => {
     const { cookie } = await ops('/api/views/note?since=');
     const body = { pullVersion: 1, clientGroupID: 'g', profileID: '', schemaVersion: '', cookie: cookieIn(cookie) };
     const pulled = await served.sync.fetch(
@@ -375,7 +375,7 @@ describe('since a cookie', () => {
   });
 });
 
-it('without REST there is nothing to read', async () => {
+it('views are not served if REST is switched off', async () => {
   const closed = await serveViews({ rest: false });
   try {
     for (const path of ['', '/note', '/note/1']) expect((await closed.get(`/api/views${path}`)).status).toBe(404);
@@ -384,7 +384,7 @@ it('without REST there is nothing to read', async () => {
   }
 });
 
-it('schema versions that are not served are refused; the first is the usual one', async () => {
+it('unknown schema versions are refused, and the first one is the default', async () => {
   const versioned = await serveViews({ schemaVersions: ['7', '8'] });
   try {
     await versioned.run(`insert into note values (1, 'ann', '')`);

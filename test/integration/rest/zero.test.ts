@@ -1,4 +1,4 @@
-/** The registry of the real `@rocicorp/zero` package, served as it is, in Zero's own transactions. */
+/** The registry of the real `@rocicorp/zero` package, served unmodified, in Zero's own transactions. */
 import { ApplicationError, createSchema, defineMutator, defineMutators, string, table } from '@rocicorp/zero';
 import { zeroNodePg } from '@rocicorp/zero/server/adapters/pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const mutators = defineMutators({
   }),
 });
 
-/** What a transaction of Zero's can do, without the types of a schema. */
+/** The operations of a Zero transaction, without the types of a schema. */
 interface Writes {
   readonly clientID: string;
   readonly mutate: Record<string, Record<string, (row: object) => Promise<void>>>;
@@ -56,7 +56,7 @@ beforeEach(async () => {
 
 describe.each([
   ['alone', {}],
-  ['with its validators beside it', { validators }],
+  ['with separate validators', { validators }],
 ])('a registry of Zero, %s', (_, options) => {
   const { log, lines } = memoryLog();
   const served = () => {
@@ -80,7 +80,7 @@ describe.each([
     );
   const notes = async () => (await database.pool.query('select id, body from note')).rows;
 
-  it('runs its mutators in its transactions', async () => {
+  it("runs its mutators in Zero's transactions", async () => {
     const response = await call('/note/create', { id: 'a', body: '  hello ' });
     expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
     expect(await notes()).toEqual([{ id: 'a', body: 'hello' }]);
@@ -88,12 +88,12 @@ describe.each([
     expect(await notes()).toEqual([]);
   });
 
-  it('passes the context on', async () => {
+  it('passes the context to its mutators', async () => {
     await call('/whoami');
     expect(seen).toEqual([{ ctx: { userID: 'ann' }, clientID: '' }]);
   });
 
-  it('answers what its validators refuse', async () => {
+  it('reports args that its validators refuse', async () => {
     const response = await call('/note/create', { id: 7, body: 'secret' });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({
@@ -103,7 +103,7 @@ describe.each([
     expect((await call('/note/clear', null)).status).toBe(422);
   });
 
-  it('answers what its mutators refuse, and keeps nothing', async () => {
+  it('reports what its mutators refuse, and stores nothing', async () => {
     const response = await call('/note/refuse');
     expect([response.status, await response.json()]).toMatchObject([
       400,
@@ -112,7 +112,7 @@ describe.each([
     expect(await notes()).toEqual([]);
   });
 
-  it('hides what fails', async () => {
+  it('hides errors of the database', async () => {
     await call('/note/create', { id: 'a' });
     const response = await call('/note/copy', 'a');
     expect(response.status).toBe(409);
@@ -120,13 +120,13 @@ describe.each([
     expect(JSON.stringify(lines)).toContain('note_pkey');
   });
 
-  it('knows no names but those of its mutators', async () => {
+  it('has no names but those of its mutators', async () => {
     for (const path of ['/note', '/~', '/note/~', '/__proto__', '/constructor', '/note/create/fn', '/note/__proto__']) {
       expect((await call(path, {})).status).toBe(404);
     }
   });
 
-  it('keeps the answers to idempotency keys', async () => {
+  it('stores the responses for idempotency keys', async () => {
     const key = { 'Idempotency-Key': `k${Object.keys(options).length}` };
     expect((await call('/note/create', { id: 'a' }, key)).status).toBe(200);
     expect((await call('/note/create', { id: 'a' }, key)).headers.get('Idempotent-Replayed')).toBe('true');
@@ -144,7 +144,7 @@ describe.each([
   });
 });
 
-it('a call with a key says that the database has no place for keys', async () => {
+it('a call with a key is refused if the database has no table for keys', async () => {
   const bare = await createEmptyDatabase();
   await bare.pool.query('create table note (id text primary key, body text not null)');
   const { log, lines } = memoryLog();

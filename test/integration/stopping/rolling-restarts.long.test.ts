@@ -30,7 +30,7 @@ function send(url: string, method: string): Promise<string> {
   });
 }
 
-/** As a load balancer does: sends each request to one of the servers that were ready when it last asked them. */
+/** Sends each request to one of the servers that were ready at its last check, as a load balancer does. */
 class Balancer {
   readonly outcomes = new Map<string, number>();
   #ready: string[] = [];
@@ -52,7 +52,7 @@ class Balancer {
     }
   }
 
-  /** Resolves when it sends requests to this server. */
+  /** Resolves when the balancer sends requests to this server. */
   async includes(url: string): Promise<void> {
     await expect.poll(() => this.#ready, { timeout: 20_000 }).toContain(url);
   }
@@ -62,7 +62,7 @@ class Balancer {
   }
 }
 
-it('servers that are replaced one by one, under load, leave no request unanswered', async () => {
+it('servers that are replaced one by one under load leave no request unanswered', async () => {
   const balancer = new Balancer();
   const startNext = async () => {
     const server = await startServer(database.url, { drainDelayMs: 3_000 });

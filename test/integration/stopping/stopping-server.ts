@@ -1,4 +1,4 @@
-/** Serves mutators of which one hangs and one is slow, over the database of DATABASE_URL, until it is told to stop. */
+/** Serves mutators, one of which hangs and one is slow, on the database of DATABASE_URL, until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSync, defineMutator, defineMutators } from '../../../src/index.js';
 import { type ListenOptions, listen, logFromEnvironment } from '../../../src/node.js';

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const send = (path: string, init: RequestInit = {}) => fetch(server!.url + path, init);
 
-it('after SIGTERM a server says that it is not ready, answers on, and ends in time whatever hangs', async () => {
+it('after SIGTERM, a server reports that it is not ready, still answers, and ends in time', async () => {
   server = await startServer(database.url, { drainDelayMs: 5_000, drainMs: 500 });
   const pokes = await listenForPokes(send, { user: 'ann' });
   const hanging = send('/api/mutators/hang?secret=1', { method: 'POST' }).catch(() => 'cut off');

@@ -1,4 +1,4 @@
-/** Servers that are processes of their own, to be stopped. */
+/** Servers in processes of their own, to be stopped. */
 import { fileURLToPath } from 'node:url';
 import type { ListenOptions } from '../../../src/node.js';
 import { type Running, start } from '../../support/process.js';

@@ -4,9 +4,9 @@ import type { Database, Statement } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import {
   type ClaimRow,
-  claimFurther,
   claimMutation,
-  findDeferred,
+  extendClaim,
+  findDeferredConstraint,
   type MutationRef,
   readGroup,
   registerGroup,
@@ -34,7 +34,7 @@ beforeEach(() => database.pool.query('truncate tidemark.client, tidemark.client_
 const mutation = (mutationID: number, clientGroupID = 'g') => ({ clientGroupID, clientID: 'c', mutationID });
 const begin = (client: pg.Client) => client.query('begin isolation level repeatable read');
 
-/** Whether the statement found a row. */
+/** True if the statement found a row. */
 async function found(client: pg.Client, { text, values = [] }: Statement): Promise<boolean> {
   return (await client.query(text, [...values])).rows.length === 1;
 }
@@ -60,7 +60,7 @@ describe('a client group', () => {
     expect(await readGroup(db, 'g', [])).toEqual({ owner: 'ann', clients: new Map() });
   });
 
-  it('stays with the user who registered it first', async () => {
+  it('belongs to the user who registered it first', async () => {
     await registerGroup(db, 'g', 'ann');
     await registerGroup(db, 'g', 'ben');
     expect((await readGroup(db, 'g', [])).owner).toBe('ann');
@@ -70,7 +70,7 @@ describe('a client group', () => {
 describe('a mutation', () => {
   beforeEach(() => registerGroup(db, 'g', 'ann'));
 
-  it('is claimed once, in its turn', async () => {
+  it('is claimed once, and in order', async () => {
     expect(await claim(2)).toBe(false);
     expect(await claim(1)).toBe(true);
     expect(await claim(1)).toBe(false);
@@ -88,7 +88,7 @@ describe('a mutation', () => {
     expect((await readGroup(db, 'g', ['c'])).clients.get('c')).toEqual({ clientGroupID: 'g', lastMutationID: 1 });
   });
 
-  it('is not claimed for another user than its client group’s', async () => {
+  it('is claimed only for the user of its client group', async () => {
     expect(await claim(1, 'g', 'ben')).toBe(false);
     await claim(1);
     expect(await claim(2, 'g', 'ben')).toBe(false);
@@ -104,7 +104,7 @@ describe('a mutation', () => {
     expect(await lastMutationID()).toBeUndefined();
   });
 
-  it('that is applied does not wait for those that are being applied', async () => {
+  it('that has been applied does not wait for later ones that are being applied', async () => {
     await claim(1);
     await begin(other);
     expect(await claimOn(other, mutation(2))).toBe(true);
@@ -117,7 +117,7 @@ describe('a mutation', () => {
   });
 
   it.each([1, 2])(
-    'that two transactions claim at once goes to one, and the other can be tried again (ID %i)',
+    'that two transactions claim concurrently goes to one, and the other can retry (ID %i)',
     async (id) => {
       if (id === 2) await claim(1);
       await Promise.all([begin(one), begin(other)]);
@@ -134,7 +134,7 @@ describe('a mutation', () => {
 
 describe('further mutations', () => {
   beforeEach(() => registerGroup(db, 'g', 'ann'));
-  const claimMore = (client: pg.Client) => found(client, claimFurther(mutation(1), 5));
+  const claimMore = (client: pg.Client) => found(client, extendClaim(mutation(1), 5));
 
   it('are claimed by the transaction that has claimed the first', async () => {
     await begin(one);
@@ -144,7 +144,7 @@ describe('further mutations', () => {
     expect(await lastMutationID()).toBe(5);
   });
 
-  it('are claimed by no other', async () => {
+  it('are claimed by no other transaction', async () => {
     await claim(1);
     expect(await claimMore(one)).toBe(false);
     await begin(one);
@@ -154,12 +154,12 @@ describe('further mutations', () => {
   });
 });
 
-it('a constraint that is checked at the end of a transaction is found', async () => {
+it('findDeferredConstraint finds a constraint that is checked at the end of a transaction', async () => {
   await one.query('create table checked (id int primary key, other int references checked deferrable)');
-  expect(await found(one, findDeferred)).toBe(false);
+  expect(await found(one, findDeferredConstraint)).toBe(false);
   await one.query(
     'create constraint trigger late after insert on checked deferrable initially deferred for each row execute function suppress_redundant_updates_trigger()',
   );
-  expect(await found(one, findDeferred)).toBe(true);
+  expect(await found(one, findDeferredConstraint)).toBe(true);
   await one.query('drop table checked');
 });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Statement } from '../../../src/db/database.js';
-import { claimKey, keepAnswer, pruneAnswers } from '../../../src/store/idempotency-keys.js';
+import { claimKey, pruneAnswers, storeAnswer } from '../../../src/store/idempotency-keys.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 
@@ -24,11 +24,11 @@ type Query = (statement: Statement) => Promise<unknown[]>;
 const hour = 3600;
 const key = { userID: 'ann', key: 'k' };
 const none = [{ locked: true, fingerprint: null, answer: null }];
-const kept = { fingerprint: 'f', answer: '{"ok":true}' };
+const answered = { fingerprint: 'f', answer: '{"ok":true}' };
 
-/** Runs work in a transaction of its own, on one of two connections. */
-async function inTransaction<T>(place: number, work: (query: Query) => Promise<T>, end = 'commit'): Promise<T> {
-  const client = clients[place]!;
+/** Runs work in a transaction on one of two connections. */
+async function inTransaction<T>(index: number, work: (query: Query) => Promise<T>, end = 'commit'): Promise<T> {
+  const client = clients[index]!;
   await client.query('begin isolation level repeatable read');
   try {
     return await work(async ({ text, values = [] }) => (await client.query(text, [...values])).rows);
@@ -37,18 +37,18 @@ async function inTransaction<T>(place: number, work: (query: Query) => Promise<T
   }
 }
 
-it('an answer is kept for its user and key, if its transaction commits', async () => {
-  await inTransaction(0, (query) => query(keepAnswer(key, kept)), 'rollback');
+it('an answer is stored for its user and key if its transaction commits', async () => {
+  await inTransaction(0, (query) => query(storeAnswer(key, answered)), 'rollback');
   await inTransaction(0, async (query) => expect(await query(claimKey(key, hour))).toEqual(none));
-  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
+  await inTransaction(0, (query) => query(storeAnswer(key, answered)));
   await inTransaction(1, async (query) => {
-    expect(await query(claimKey(key, hour))).toEqual([{ locked: true, ...kept }]);
+    expect(await query(claimKey(key, hour))).toEqual([{ locked: true, ...answered }]);
     expect(await query(claimKey({ ...key, userID: 'ben' }, hour))).toEqual(none);
     expect(await query(claimKey({ ...key, key: 'K' }, hour))).toEqual(none);
   });
 });
 
-it('a key is taken by one transaction at a time, and by no other user', async () => {
+it('a key is locked by one transaction at a time, for each user by itself', async () => {
   await inTransaction(0, async (query) => {
     expect(await query(claimKey(key, hour))).toEqual(none);
     await inTransaction(1, async (another) => {
@@ -59,13 +59,13 @@ it('a key is taken by one transaction at a time, and by no other user', async ()
   await inTransaction(1, async (query) => expect(await query(claimKey(key, hour))).toEqual(none));
 });
 
-it('an answer that is older than the retention is none, and makes way', async () => {
-  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
+it('an answer that is older than the retention is ignored and can be replaced', async () => {
+  await inTransaction(0, (query) => query(storeAnswer(key, answered)));
   await database.pool.query(`update tidemark.idempotency_key set created_at = now() - interval '1 hour 1 second'`);
   const later = { fingerprint: 'g', answer: '{"ok":false}' };
   await inTransaction(0, async (query) => {
     expect(await query(claimKey(key, hour))).toEqual(none);
-    await query(keepAnswer(key, later));
+    await query(storeAnswer(key, later));
   });
   await inTransaction(0, (query) => pruneAnswers((text, values) => query({ text, values }), hour));
   await inTransaction(0, async (query) =>
@@ -73,38 +73,38 @@ it('an answer that is older than the retention is none, and makes way', async ()
   );
 });
 
-it('only what is older than the retention is forgotten', async () => {
-  await inTransaction(0, (query) => query(keepAnswer({ ...key, key: 'old' }, kept)));
+it('only answers that are older than the retention are deleted', async () => {
+  await inTransaction(0, (query) => query(storeAnswer({ ...key, key: 'old' }, answered)));
   await database.pool.query(`update tidemark.idempotency_key set created_at = now() - interval '1 hour 1 second'`);
-  await inTransaction(0, (query) => query(keepAnswer(key, kept)));
+  await inTransaction(0, (query) => query(storeAnswer(key, answered)));
   await inTransaction(0, (query) => pruneAnswers((text, values) => query({ text, values }), hour));
   expect((await database.pool.query('select key from tidemark.idempotency_key')).rows).toEqual([{ key: 'k' }]);
 });
 
-it('an answer that was kept since the transaction began is not overwritten', async () => {
+it('an answer that was stored since the transaction began is not overwritten', async () => {
   await expect(
     inTransaction(
       0,
       async (query) => {
         await query({ text: 'select 1' });
-        await inTransaction(1, (another) => another(keepAnswer(key, kept)));
-        await query(keepAnswer(key, { fingerprint: 'g', answer: '{}' }));
+        await inTransaction(1, (another) => another(storeAnswer(key, answered)));
+        await query(storeAnswer(key, { fingerprint: 'g', answer: '{}' }));
       },
       'rollback',
     ),
   ).rejects.toMatchObject({ code: '40001' });
 });
 
-it('a transaction that is not REPEATABLE READ sees an answer that was kept just before it got the lock', async () => {
+it('a READ COMMITTED transaction sees an answer that was stored just before it got the lock', async () => {
   const [one, other] = clients as [pg.Client, pg.Client];
   await inTransaction(0, async (query) => {
     await query(claimKey(key, hour));
-    await query(keepAnswer(key, kept));
-    // Its snapshot is older than the answer.
+    await query(storeAnswer(key, answered));
+    // The snapshot of this statement is older than the answer.
     const { text, values = [] } = claimKey(key, hour);
     const late = other.query(text.replace('from ', 'from (select pg_sleep(1)) wait cross join lateral '), [...values]);
     await one.query('select pg_sleep(0.3)');
     await one.query('commit');
-    expect((await late).rows).toEqual([{ locked: true, ...kept }]);
+    expect((await late).rows).toEqual([{ locked: true, ...answered }]);
   });
 });

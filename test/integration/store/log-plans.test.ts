@@ -1,10 +1,10 @@
-/** How the change log is read, while it is as small as can be. */
+/** The plans that read the change log while it is as small as possible. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../src/db/database.js';
 import { parseSnapshot } from '../../../src/protocol/snapshot.js';
-import { mostRows, readReport } from '../../../src/store/header.js';
-import { look, news } from '../../../src/store/look.js';
+import { maxRows, readObservation } from '../../../src/store/observation.js';
+import { pollIfChanged, pollStatement } from '../../../src/store/poll.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** How a statement reads the log, once it has a plan that is kept. */
+/** The scans of the log by a statement with a generic plan. */
 async function scansOf(statement: pg.QueryConfig): Promise<unknown> {
   const client = await database.pool.connect();
   try {
@@ -36,17 +36,17 @@ async function scansOf(statement: pg.QueryConfig): Promise<unknown> {
 
 const base = parseSnapshot('3:3:')!;
 
-it('a look reads it by its index, so that the plan is also right when the log has grown', async () => {
-  const { name, text, values } = look({ base, tables: [1], isListed: true });
+it('a poll reads the change log by its index, so the plan is also good for a large log', async () => {
+  const { name, text, values } = pollStatement({ base, tables: [1], isListed: true });
   expect(await scansOf({ name: name!, text, values: [...values!] })).toEqual({ seq_scan: 0, by_index: true });
 });
 
-it('and so does a delta', async () => {
+it('a delta reads the change log by its index', async () => {
   const text = `select * from tidemark.unseen(1, '{3}', '{18446744073709551615}')`;
   expect(await scansOf({ name: 'unseen', text })).toEqual({ seq_scan: 0, by_index: true });
 });
 
-describe('a log that has never been analyzed, of which Postgres believes that hardly any rows are wanted', () => {
+describe('a large change log without statistics', () => {
   let grown: TestDatabase;
   beforeAll(async () => {
     grown = await createSynced('create table item (id int primary key)', wholeTable('item'));
@@ -56,7 +56,7 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
 
   const queryOf = ({ text, values = [] }: Statement): pg.QueryConfig => ({ text, values: [...values] });
 
-  /** What a statement returns, and how many rows of the log it reads. */
+  /** The rows that a statement returns, and the number of log rows that it reads. */
   async function reading(statement: pg.QueryConfig): Promise<{ rows: unknown[]; read: number }> {
     const client = await grown.pool.connect();
     try {
@@ -72,7 +72,7 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
     }
   }
 
-  /** How many pages a statement touches, once its connection knows the catalogs. */
+  /** The number of pages that a statement touches, once its connection has cached the catalogs. */
   async function buffersOf({ text, values = [] }: pg.QueryConfig): Promise<number> {
     const client = await grown.pool.connect();
     try {
@@ -85,34 +85,34 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
     }
   }
 
-  // Planning reads some rows at the ends of the index, too.
+  // Planning also reads some rows at the ends of the index.
   const more = 1000;
 
-  it('is read by a look as far as is counted', async () => {
-    const { text, values } = look({ base, tables: [1] });
+  it('is read by a poll only as far as it counts', async () => {
+    const { text, values } = pollStatement({ base, tables: [1] });
     const { rows, read } = await reading({ text, values: [...values!] });
     const [{ line }] = rows as [{ line: string }];
-    expect(readReport(line).header.changed).toEqual([[1, mostRows]]);
-    expect(read).toBeLessThan(mostRows + more);
+    expect(readObservation(line).state.changeCounts).toEqual([[1, maxRows]]);
+    expect(read).toBeLessThan(maxRows + more);
   });
 
-  it('is not read by a look where what has been written is not committed yet', async () => {
+  it('is not read by a poll where its rows are not committed yet', async () => {
     const bulk = await grown.pool.connect();
     try {
       await bulk.query('begin; insert into item select generate_series(150001, 200000)');
       await grown.pool.query('insert into item values (0)');
-      const headerOf = ({ rows }: { rows: unknown[] }) => readReport((rows as [{ line: string }])[0].line).header;
-      const { snapshot } = headerOf(await reading(queryOf(look({ base, tables: [] }))));
-      const asked = queryOf(look({ base: snapshot, tables: [1] }));
-      expect(headerOf(await reading(asked)).changed).toEqual([]);
-      expect(await buffersOf(asked)).toBeLessThan(100);
+      const stateOf = ({ rows }: { rows: unknown[] }) => readObservation((rows as [{ line: string }])[0].line).state;
+      const { snapshot } = stateOf(await reading(queryOf(pollStatement({ base, tables: [] }))));
+      const query = queryOf(pollStatement({ base: snapshot, tables: [1] }));
+      expect(stateOf(await reading(query)).changeCounts).toEqual([]);
+      expect(await buffersOf(query)).toBeLessThan(100);
       await bulk.query('rollback');
     } finally {
       bulk.release(true);
     }
   });
 
-  it('is read as far as changed keys are counted', async () => {
+  it('is read only as far as changed keys are counted', async () => {
     const text = `select * from tidemark.changed_keys('{1}', '{3}', '{18446744073709551615}', 100)`;
     const { rows, read } = await reading({ text });
     expect(rows).toEqual([{ keys: 100, changes: 100 }]);
@@ -120,21 +120,21 @@ describe('a log that has never been analyzed, of which Postgres believes that ha
   });
 });
 
-it('a look at a database in which nothing has happened does not read it at all', async () => {
+it('a poll does not read the change log if nothing has happened in the database', async () => {
   const client = await database.pool.connect();
-  const ask = async (seen?: Parameters<typeof news>[1]) => {
-    const { text, values } = news({ base, tables: [1], isListed: true }, seen);
+  const poll = async (previous?: Parameters<typeof pollIfChanged>[1]) => {
+    const { text, values } = pollIfChanged({ base, tables: [1], isListed: true }, previous);
     return (await client.query<{ line: string }>({ text, values: [...values!] })).rows;
   };
   const reads = async () => {
-    const { rows } = await client.query(`select calls::int from pg_stat_xact_user_functions where funcname = 'look'`);
+    const { rows } = await client.query(`select calls::int from pg_stat_xact_user_functions where funcname = 'poll'`);
     return rows[0]?.calls ?? 0;
   };
   try {
     await client.query(`set track_functions = 'pl'; begin isolation level repeatable read`);
-    const [row] = await ask();
+    const [row] = await poll();
     expect(await reads()).toBe(1);
-    expect(await ask(readReport(row!.line).header)).toEqual([]);
+    expect(await poll(readObservation(row!.line).state)).toEqual([]);
     expect(await reads()).toBe(1);
     await client.query('rollback');
   } finally {

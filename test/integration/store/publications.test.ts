@@ -24,20 +24,20 @@ afterEach(async () => {
   await database.drop();
 });
 
-it('deletes old changes in a database with a publication for all tables', async () => {
+it('prune deletes old changes in a database with a publication for all tables', async () => {
   const server = new PullServer(database.url, views);
   const client = new SyncClient(server);
   await client.pull();
   await run('update t set n = n + 1');
   expect(await prune(db, 3600)).toBe(0);
-  await run(`update tidemark.tick set at = at - interval '1 hour 1 second'`);
+  await run(`update tidemark.heartbeat set at = at - interval '1 hour 1 second'`);
   await run('update t set n = n + 1');
   expect(await prune(db, 3600)).toBe(1);
   expect((await client.pull()).patch[0]).toEqual({ op: 'clear' });
   await server.close();
 });
 
-it('can update and delete the rows of each of its own tables under a publication for all tables', async () => {
+it('each table of Tidemark accepts updates and deletes under a publication for all tables', async () => {
   const { rows: tables } = await run(`
     select c.oid::regclass::text as name, min(quote_ident(attname)) as column
     from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped and attidentity = ''

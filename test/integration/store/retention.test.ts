@@ -36,10 +36,10 @@ async function client(): Promise<SyncClient> {
 }
 
 const hour = 3600;
-/** As if an hour had passed, for what a prune has noted so far. */
-const anHourPasses = () => run(`update tidemark.tick set at = at - interval '1 hour 1 second'`);
+/** Simulates that an hour has passed for everything that a prune has recorded so far. */
+const anHourPasses = () => run(`update tidemark.heartbeat set at = at - interval '1 hour 1 second'`);
 
-it('keeps what is younger than the retention', async () => {
+it('prune keeps changes that are younger than the retention', async () => {
   const young = await client();
   await run('update t set n = n + 1');
   expect(await prune(db, hour)).toBe(0);
@@ -48,7 +48,7 @@ it('keeps what is younger than the retention', async () => {
   expect((await young.pull()).patch).toHaveLength(2);
 });
 
-it('forgets disconnected users like other changes', async () => {
+it('prune deletes disconnects like other changes', async () => {
   await run(`select tidemark.disconnect('ann')`);
   expect(await prune(db, hour)).toBe(0);
   await anHourPasses();
@@ -57,7 +57,7 @@ it('forgets disconnected users like other changes', async () => {
   expect((await run('select key from tidemark.change')).rows).toEqual([{ key: ['ben'] }]);
 });
 
-it('forgets what is older, and resets the cookies that would need it', async () => {
+it('prune deletes older changes, and resets the cookies that would need them', async () => {
   const old = await client();
   await run('update t set n = n + 1');
   await prune(db, hour);
@@ -74,7 +74,7 @@ it('forgets what is older, and resets the cookies that would need it', async () 
   expect((await old.pull()).patch).toEqual([]);
 });
 
-it('forgets nothing of a new installation because of a transaction that is older', async () => {
+it('prune deletes no change of a new database because of an older transaction', async () => {
   const old = await createEmptyDatabase();
   const writer = new pg.Client({ connectionString: old.url });
   await writer.connect();
@@ -92,7 +92,7 @@ it('forgets nothing of a new installation because of a transaction that is older
   await old.drop();
 });
 
-it('renews the cookie of a client to whom nothing happens', async () => {
+it('prune lets a pull renew the cookie of a client without changes', async () => {
   const quiet = await client();
   const { cookie: first } = await quiet.pull();
   await run('select pg_current_xact_id()');
@@ -111,7 +111,7 @@ it('renews the cookie of a client to whom nothing happens', async () => {
   expect((await quiet.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 7 } }]);
 });
 
-it('holds back for a transaction that is open across the horizon', async () => {
+it('prune keeps changes for a transaction that is open across the horizon', async () => {
   const writer = new pg.Client({ connectionString: database.url });
   await writer.connect();
   await writer.query('begin; update t set n = 77 where id = 1');
@@ -130,7 +130,7 @@ it('holds back for a transaction that is open across the horizon', async () => {
   expect(await count('change')).toBe(0);
 });
 
-it('does not reset a young cookie because a transaction has been open all the while', async () => {
+it('prune does not reset a young cookie because of a transaction that is open for long', async () => {
   const writer = new pg.Client({ connectionString: database.url });
   await writer.connect();
   await writer.query('begin; update t set n = 77 where id = 1');
@@ -144,7 +144,7 @@ it('does not reset a young cookie because a transaction has been open all the wh
   expect((await young.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 77 } }]);
 });
 
-it('keeps the change at the horizon itself: a cookie whose snapshot begins there may not have seen it', async () => {
+it('prune keeps the change at the horizon, which a snapshot with this xmin may not have seen', async () => {
   const xids: string[] = [];
   for (let i = 0; i < 3; i++) {
     const { rows } = await run('update t set n = n + 1 where id = 1 returning pg_current_xact_id()::text as xid');
@@ -156,50 +156,50 @@ it('keeps the change at the horizon itself: a cookie whose snapshot begins there
   expect(rows.map(({ xid }) => xid)).toEqual(xids.slice(1));
 });
 
-it('keeps every tick that a good cookie names, and few others', async () => {
+it('prune keeps every heartbeat that a valid cookie names, and few others', async () => {
   const waiting = new pg.Client({ connectionString: database.url });
   await waiting.connect();
   const ages: SyncClient[] = [];
   for (let minute = 0; minute < 12; minute++) {
-    // From the fourth minute on, a writer holds the horizon back until the eighth.
+    // From minute 4 to minute 8, a writer holds the horizon back.
     if (minute === 4) await waiting.query('begin; select pg_current_xact_id()');
     if (minute === 8) await waiting.query('commit');
     await prune(db, hour);
-    await run(`update tidemark.tick set at = at - interval '12 minutes'`);
+    await run(`update tidemark.heartbeat set at = at - interval '12 minutes'`);
     ages.push(await client());
     await run('update t set n = n + 1 where id = 1');
     const { rows } = await run('select horizon::text from tidemark.meta');
     for (const one of ages) {
       const { snapshot } = one.cookie as { snapshot: string };
-      const isGood = BigInt(snapshot.split(':')[0]!) >= BigInt(rows[0].horizon);
+      const isValid = BigInt(snapshot.split(':')[0]!) >= BigInt(rows[0].horizon);
       const { patch } = await server.pull(one.cookie);
-      expect([minute, patch[0]!.op]).toEqual([minute, isGood ? 'put' : 'clear']);
+      expect([minute, patch[0]!.op]).toEqual([minute, isValid ? 'put' : 'clear']);
     }
   }
-  expect(await count('tick')).toBeLessThan(10);
+  expect(await count('heartbeat')).toBeLessThan(10);
   await waiting.end();
 });
 
-it('deletes in batches, and the ticks with them', async () => {
+it('prune deletes changes in batches, together with their heartbeats', async () => {
   await run(`insert into t select i, i from generate_series(10, 25010) i;
-    insert into tidemark.tick (at, oldest_xid, xid)
+    insert into tidemark.heartbeat (at, oldest_xid, xid)
       select now() - make_interval(days => n), '3', (3 + n)::text::xid8 from generate_series(1, 10) n`);
   expect(await prune(db, 0)).toBe(25_001);
   expect(await count('change')).toBe(0);
-  // The newest below the horizon, which a cookie may name, and the one that has just been written.
-  expect(await count('tick')).toBe(2);
+  // The newest heartbeat below the horizon, which a cookie may name, and the one that has just been written.
+  expect(await count('heartbeat')).toBe(2);
   expect(await prune(db, 0)).toBe(0);
 });
 
-/** The rows that the log has, and what the ticks above the horizon say of their size. */
+/** The number of rows in the log, and its size according to the heartbeats above the horizon. */
 async function measured(): Promise<{ bytes: number; rows: number }> {
   const { rows } =
     await run(`select coalesce(sum(bytes), 0)::float8 as bytes, (select count(*)::int from tidemark.change) as rows
-    from tidemark.tick where oldest_xid > (select horizon from tidemark.meta)`);
+    from tidemark.heartbeat where oldest_xid > (select horizon from tidemark.meta)`);
   return rows[0];
 }
 
-it('knows about how large the log is on disk', async () => {
+it('prune estimates how large the log is on disk', async () => {
   await run(`alter table t add column note text; insert into t select i, i, repeat('x', i % 200) from generate_series(10, 20009) i;
     update t set n = n + 1`);
   await prune(db, hour);
@@ -210,7 +210,7 @@ it('knows about how large the log is on disk', async () => {
   expect(bytes / sizes[0].size).toBeLessThan(1.25);
 });
 
-it('measures each change once, however many servers do, and however long its transaction is open', async () => {
+it('prune measures each change once, with any number of servers and a transaction that stays open', async () => {
   const writer = new pg.Client({ connectionString: database.url });
   await writer.connect();
   await writer.query('begin; update t set n = 77 where id = 1');
@@ -227,17 +227,17 @@ it('measures each change once, however many servers do, and however long its tra
   expect(bytes).toBe(rows[0].bytes);
 });
 
-it('measures a log that an older version has kept', async () => {
+it('prune measures a log that an older version has written', async () => {
   await run('update t set n = n + 1');
   await prune(db, hour);
   const { bytes } = await measured();
-  await run('update tidemark.tick set bytes = null');
+  await run('update tidemark.heartbeat set bytes = null');
   await prune(db, hour);
   expect(bytes).toBeGreaterThan(160);
   expect((await measured()).bytes).toBe(bytes);
 });
 
-it('keeps no more than so many bytes, and resets only the cookies that would need more', async () => {
+it('prune keeps at most the given number of bytes, and resets only the cookies that need more', async () => {
   await run(`alter table t add column note text default repeat('x', 900)`);
   const limit = 4500;
   const clients: SyncClient[] = [];
@@ -247,7 +247,7 @@ it('keeps no more than so many bytes, and resets only the cookies that would nee
     await prune(db, hour, limit);
     expect((await measured()).bytes).toBeLessThan(limit);
   }
-  // Each change is about a kilobyte.
+  // Each change takes about a kilobyte.
   expect(await count('change')).toBe(4);
   for (const [i, one] of clients.entries()) {
     const { patch } = await one.pull();
@@ -256,7 +256,7 @@ it('keeps no more than so many bytes, and resets only the cookies that would nee
   }
 });
 
-it('renews the cookie of a client to whom nothing happens when half of the bytes are logged', async () => {
+it('prune lets a pull renew the cookie of a client without changes once half of the bytes are logged', async () => {
   const quiet = await client();
   const { cookie: first } = await quiet.pull();
   await run(`insert into tidemark.client_group values ('other', 'bob')`);
@@ -279,13 +279,13 @@ it('renews the cookie of a client to whom nothing happens when half of the bytes
   expect((await quiet.pull()).patch).toEqual([{ op: 'put', key: '1', value: { id: 1, n: 7 } }]);
 });
 
-it('runs at the same time from several servers', async () => {
+it('prune runs on several servers at the same time', async () => {
   await run('update t set n = n + 1');
   const counts = await Promise.all([1, 2, 3].map(() => prune(db, 0)));
   expect(counts.reduce((sum, n) => sum + n)).toBe(2);
 });
 
-it('takes nothing from a pull that runs meanwhile', async () => {
+it('prune deletes nothing that a concurrent pull needs', async () => {
   await run('insert into t select i, 0 from generate_series(3, 20) i');
   const clients = await Promise.all([1, 2, 3].map(() => client()));
   const until = Date.now() + 3000;

@@ -23,7 +23,7 @@ beforeEach(() => database.pool.query('truncate tidemark.client, tidemark.client_
 
 const run = (text: string, values: unknown[] = []) => database.pool.query(text, values);
 
-/** Registers client groups with a client each, last seen so many days ago. */
+/** Registers client groups with a client each, last seen this many days ago. */
 async function register(...groups: [id: string, days: number][]): Promise<void> {
   for (const [id, days] of groups) {
     await registerGroup(db, id, 'ann');
@@ -33,8 +33,8 @@ async function register(...groups: [id: string, days: number][]): Promise<void> 
   }
 }
 
-/** Who is left, and how many whole days ago they were seen. */
-async function left(): Promise<Record<string, number>> {
+/** The remaining client groups, and how many whole days ago they were seen. */
+async function remainingGroups(): Promise<Record<string, number>> {
   const { rows } = await run(
     `select g.id, extract(day from now() - seen_at)::int as days from tidemark.client_group g
      join tidemark.client c on c.client_group_id = g.id and c.id = 'of ' || g.id order by g.id`,
@@ -43,22 +43,22 @@ async function left(): Promise<Record<string, number>> {
 }
 
 describe('forgetGroups', () => {
-  it('forgets the groups that have been away for longer, with their clients', async () => {
+  it('deletes groups not seen for longer than the retention, with their clients', async () => {
     await register(['old', 31], ['young', 29], ['new', 0]);
     expect(await forgetGroups(db, 30 * day)).toBe(1);
-    expect(await left()).toEqual({ young: 29, new: 0 });
+    expect(await remainingGroups()).toEqual({ young: 29, new: 0 });
     const { rows } = await run('select count(*)::int as clients from tidemark.client');
     expect(rows).toEqual([{ clients: 2 }]);
   });
 
-  it('forgets any number', async () => {
+  it('deletes any number of groups', async () => {
     await run(
       `insert into tidemark.client_group (id, user_id, seen_at) select 'g' || n, 'ann', now() - interval '31 days' from generate_series(1, 2500) n`,
     );
     expect(await forgetGroups(db, 30 * day)).toBe(2500);
   });
 
-  it('leaves a group alone that is being written to', async () => {
+  it('skips a group that is being written to', async () => {
     await register(['busy', 31], ['old', 31]);
     const client = await database.pool.connect();
     try {
@@ -69,25 +69,25 @@ describe('forgetGroups', () => {
       await client.query('rollback');
       client.release();
     }
-    expect(await left()).toEqual({ busy: 31 });
+    expect(await remainingGroups()).toEqual({ busy: 31 });
   });
 });
 
 describe('SeenGroups', () => {
-  it('writes down who was heard of, unless that was a short time ago', async () => {
+  it('records when groups were seen, unless that was recorded a short time ago', async () => {
     await register(['old', 31], ['recent', 0], ['silent', 31]);
     await run(`update tidemark.client_group set seen_at = now() - interval '2 hours' where id = 'recent'`);
     const seen = new SeenGroups();
     for (const id of ['old', 'recent', 'unknown']) seen.note(id);
     await seen.write(db);
-    expect(await left()).toEqual({ old: 0, recent: 0, silent: 31 });
+    expect(await remainingGroups()).toEqual({ old: 0, recent: 0, silent: 31 });
     const { rows } = await run(
       `select seen_at < now() - interval '1 hour' as kept from tidemark.client_group where id = 'recent'`,
     );
     expect(rows).toEqual([{ kept: true }]);
   });
 
-  it('writes about each group once a day', async () => {
+  it('records each group once a day', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       await register(['a', 31]);
@@ -107,17 +107,17 @@ describe('SeenGroups', () => {
     }
   });
 
-  it('writes again about those that could not be written', async () => {
+  it('records groups again after a failed write', async () => {
     await register(['a', 31]);
     const seen = new SeenGroups();
     seen.note('a');
     await expect(seen.write({ query: () => Promise.reject(new Error('down')) })).rejects.toThrow('down');
     seen.note('a');
     await seen.write(db);
-    expect(await left()).toEqual({ a: 0 });
+    expect(await remainingGroups()).toEqual({ a: 0 });
   });
 
-  it('waits for nobody else who writes', async () => {
+  it('does not wait for other transactions that write to a group', async () => {
     await register(['a', 31], ['b', 31]);
     const client = await database.pool.connect();
     try {
@@ -129,6 +129,6 @@ describe('SeenGroups', () => {
       await client.query('rollback');
       client.release();
     }
-    expect(await left()).toEqual({ a: 31, b: 0 });
+    expect(await remainingGroups()).toEqual({ a: 31, b: 0 });
   });
 });

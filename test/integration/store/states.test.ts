@@ -1,13 +1,13 @@
-/** The states of a table between a snapshot and now, compared with what the table held. */
+/** The states of a table between a snapshot and now, compared with the table's contents. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
 import {
-  everQueries,
   type SyncedTable,
   stateQueries,
   states,
   unseenLiterals,
+  versionQueries,
 } from '../../../src/store/patches/states.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, installationOf, wholeTable } from '../../support/synced.js';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const run = (sql: string) => database.pool.query<Row>(sql);
 
-/** Keeps its last digits to itself, so that rows come back to what they were. */
+/** A pseudo-random sequence. Statements take small remainders of it, so that rows return to earlier values. */
 function* numbers(seed: number): Generator<number> {
   for (let state = seed; ; ) {
     state = (state * 48_271) % 2_147_483_647;
@@ -48,7 +48,7 @@ function* numbers(seed: number): Generator<number> {
 }
 
 function statementOf(random: Iterator<number>): string {
-  const next = (most: number) => (random.next().value as number) % most;
+  const next = (limit: number) => (random.next().value as number) % limit;
   const where = `where a = ${next(3)} and b = '${next(3)}'`;
   switch (next(4)) {
     case 0:
@@ -78,7 +78,7 @@ function differing(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, 
   return new Set([...keys].filter((one) => JSON.stringify(before.get(one)) !== JSON.stringify(after.get(one))));
 }
 
-/** Random writes before and after a snapshot, some of them by a transaction that is open while the snapshot is taken. */
+/** Random writes before and after a snapshot, some by a transaction that is open when the snapshot is taken. */
 async function history(seed: number): Promise<{ before: Map<string, Row>; snapshot: Snapshot }> {
   const random = numbers(seed);
   const write = async (times: number) => {
@@ -87,7 +87,7 @@ async function history(seed: number): Promise<{ before: Map<string, Row>; snapsh
   await write(8);
   await slow.query('begin');
   await slow.query(statementOf(random));
-  // What the open transaction has locked must not be waited for.
+  // These writes must not wait for the open transaction's locks.
   await run(`insert into item (a, b, n) values (${10 + seed}, 'x', 1), (${10 + seed}, 'y', 1)`);
   const { rows } = await run(
     'select pg_current_snapshot()::text as text, a, b, n from (select) one left join item on true',
@@ -101,25 +101,27 @@ async function history(seed: number): Promise<{ before: Map<string, Row>; snapsh
   return { before, snapshot: parseSnapshot(text)! };
 }
 
-describe.each([1, 1000])('with some %i log rows', (rows) => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('each state holds what it says (seed %i)', async (seed) => {
+describe.each([1, 1000])('with about %i log rows', (rows) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('each table state has the rows of its time (seed %i)', async (seed) => {
     const { before, snapshot } = await history(seed + rows);
     const now = await read(['one as (select)'], 'item');
     const queries = stateQueries(table, unseenLiterals(snapshot), rows);
     const changed = differing(before, now);
     expect(changed.size).toBeGreaterThan(0);
 
-    expect(await read(queries, states.asof(table.id))).toEqual(before);
-    expect(await read(queries, states.plus(table.id))).toEqual(only(now, changed));
-    expect(await read(queries, states.minus(table.id))).toEqual(only(before, changed));
+    expect(await read(queries, states.asOf(table.id))).toEqual(before);
+    expect(await read(queries, states.newRows(table.id))).toEqual(only(now, changed));
+    expect(await read(queries, states.oldRows(table.id))).toEqual(only(before, changed));
 
-    const ever = everQueries(table, unseenLiterals(snapshot), rows);
-    const { rows: all } = await run(`with ${ever.join(', ')} select distinct a, b, n from ${states.ever(table.id)}`);
+    const versions = versionQueries(table, unseenLiterals(snapshot), rows);
+    const { rows: all } = await run(
+      `with ${versions.join(', ')} select distinct a, b, n from ${states.allVersions(table.id)}`,
+    );
     for (const row of [...before.values(), ...now.values()]) expect(all).toContainEqual(row);
   });
 });
 
-it('a row that came back to what it was has not changed', async () => {
+it('a row that has its earlier values again has not changed', async () => {
   await run("insert into item (a, b, n) values (99, 'x', 1)");
   const { rows } = await run('select pg_current_snapshot()::text as text');
   const snapshot = parseSnapshot((rows as unknown as [{ text: string }])[0].text)!;
@@ -127,7 +129,7 @@ it('a row that came back to what it was has not changed', async () => {
   await run("insert into item (a, b, n) values (99, 'x', 1); insert into item (a, b, n) values (98, 'x', 1)");
   await run('delete from item where a = 98');
   const { rows: changed } = await run(
-    `with ${stateQueries(table, unseenLiterals(snapshot), 10).join(', ')} select * from ${states.changed(table.id)}`,
+    `with ${stateQueries(table, unseenLiterals(snapshot), 10).join(', ')} select * from ${states.changedKeys(table.id)}`,
   );
   expect(changed).toEqual([]);
 });

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { noJournal } from '../../../src/store/journal.js';
+import { noAuditLog } from '../../../src/store/audit-log.js';
 import { SeenGroups } from '../../../src/store/seen-groups.js';
 import { Upkeep } from '../../../src/store/upkeep.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -17,28 +17,28 @@ beforeEach(async () => {
   database = await createSynced('create table t (id int primary key)', wholeTable('t'));
   db = openPool(database.url);
   const retention = { retentionSeconds: 3600, retentionBytes: Infinity, clientRetentionSeconds: 3600 };
-  upkeep = new Upkeep({ db, log: silent, seen: new SeenGroups(), journal: noJournal, ...retention });
+  upkeep = new Upkeep({ db, log: silent, seenGroups: new SeenGroups(), auditLog: noAuditLog, ...retention });
 });
 afterEach(async () => {
   await db.close();
   await database.drop();
 });
 
-it('says that it fails, until it succeeds', async () => {
-  await database.pool.query('alter table tidemark.tick rename to gone');
-  await expect(upkeep.run()).rejects.toThrow('tick');
+it('upkeep reports a failure until it succeeds', async () => {
+  await database.pool.query('alter table tidemark.heartbeat rename to gone');
+  await expect(upkeep.run()).rejects.toThrow('heartbeat');
   expect(upkeep.state()).toEqual({ isFailing: true, heldSeconds: 0 });
-  await database.pool.query('alter table tidemark.gone rename to tick');
+  await database.pool.query('alter table tidemark.gone rename to heartbeat');
   await upkeep.run();
   expect(upkeep.state()).toEqual({ isFailing: false, heldSeconds: 0 });
 });
 
-it('tells for how long an open transaction has kept changes from being deleted', async () => {
+it('upkeep reports for how long an open transaction has prevented the deletion of changes', async () => {
   const writer = new pg.Client(database.url);
   await writer.connect();
   await writer.query('begin; select pg_current_xact_id()');
   await upkeep.run();
-  await database.pool.query(`update tidemark.tick set at = at - interval '2 hours'`);
+  await database.pool.query(`update tidemark.heartbeat set at = at - interval '2 hours'`);
   await upkeep.run();
   expect(upkeep.state().heldSeconds).toBeGreaterThanOrEqual(7200);
   await writer.end();
@@ -50,7 +50,7 @@ it('tells for how long an open transaction has kept changes from being deleted',
     .toEqual({ isFailing: false, heldSeconds: 0 });
 });
 
-it('forgets refusals that are a day old', async () => {
+it('upkeep deletes refusals that are older than a day', async () => {
   await database.pool.query(`
     insert into tidemark.refusal (user_id, profile_id, client_id, mutation_id, code, at)
     select 'ann', 'p', 'c', hours, 'internal',

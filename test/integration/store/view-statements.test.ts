@@ -1,15 +1,15 @@
-/** What the statements of pulls and pokes are made of, for views of several kinds: the golden file shows a change of any. */
+/** The statements of pulls and pokes for views of several kinds. The golden file shows a change of any statement. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database, Statement } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { allSeen } from '../../../src/protocol/snapshot.js';
 import { sql } from '../../../src/sql.js';
-import { findAffected } from '../../../src/store/affected.js';
+import { findAffectedCohorts } from '../../../src/store/affected-cohorts.js';
+import { cohortSql } from '../../../src/store/patches/cohorts.js';
 import { fullPatch } from '../../../src/store/patches/full-patch.js';
 import { deltaQuery } from '../../../src/store/patches/patch-sql.js';
-import { seatedSql } from '../../../src/store/patches/seats.js';
 import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { type BoundView, ClientViews } from '../../../src/view/client-views.js';
+import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
 import { defineView, type Views } from '../../../src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, installationOf } from '../../support/synced.js';
@@ -29,7 +29,7 @@ const plain: Views<Context> = {
   chosen: defineView({ query: () => sql`select distinct price as p from todo`, key: 'p' }),
 };
 
-const shaped: Views<Context> = {
+const withOptions: Views<Context> = {
   ofUser: defineView({
     query: ({ ctx }) => sql`select id, owner_id, title from todo where owner_id = ${ctx.userID}`,
     key: 'owner/{owner_id}/todo/{id}',
@@ -57,28 +57,28 @@ afterAll(async () => {
   await database.drop();
 });
 
-const report = `select '' as line`;
+const observation = `select '' as line`;
 
-/** The statements for one view, each of whose tables has changed. */
-async function statementsOf(bound: BoundView, tables: readonly SyncedTable[]): Promise<string[]> {
-  const { view } = bound;
+/** The statements for one view, if all of its tables have changed. */
+async function statementsOf(resolved: ResolvedView, tables: readonly SyncedTable[]): Promise<string[]> {
+  const { view } = resolved;
   const changes = tables.filter(({ oid }) => view.occurrenceTables.includes(oid)).map((table) => ({ table, rows: 1 }));
-  const asked: Statement[] = [];
+  const statements: Statement[] = [];
   const recorder = {
     async query(statement: Statement) {
-      asked.push(statement);
+      statements.push(statement);
       return [];
     },
   };
-  const question = { view, seats: [bound], mode: 'net', timeoutMs: 1 } as const;
-  await findAffected(recorder as Pick<Database, 'query'>, question, changes, allSeen);
-  const full = fullPatch(report, [bound]);
+  const request = { view, cohorts: [resolved], mode: 'net', timeoutMs: 1 } as const;
+  await findAffectedCohorts(recorder as Pick<Database, 'query'>, request, changes, allSeen);
+  const full = fullPatch(observation, [resolved]);
   const named: [string, string][] = [
     ['all rows', full.statement],
     ['ops from its fields', JSON.stringify(full.ops, undefined, 2)],
-    ['a delta, audited', deltaQuery(report, [bound], changes, allSeen, 'whole')],
-    ['a delta of several seats', view.seated ? seatedSql([view], changes, true) : 'none'],
-    ['whom to poke', asked[0]!.text],
+    ['a delta, audited', deltaQuery(observation, [resolved], changes, allSeen, 'whole')],
+    ['a delta of several seats', view.cohortView ? cohortSql([view], changes, true) : 'none'],
+    ['whom to poke', statements[0]!.text],
   ];
   return named.map(([title, text]) => `-- ${view.name}: ${title}\n${text};\n`);
 }
@@ -86,15 +86,15 @@ async function statementsOf(bound: BoundView, tables: readonly SyncedTable[]): P
 async function allStatements(views: Views<Context>): Promise<string> {
   const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
   const { tables } = await installationOf(database.pool, views);
-  const bound = await new ClientViews(db, views).bind(input, '');
-  const statements = await Promise.all(bound.map((one) => statementsOf(one, tables)));
+  const resolved = await new ClientViews(db, views).resolve(input, '');
+  const statements = await Promise.all(resolved.map((view) => statementsOf(view, tables)));
   return statements.flat().join('\n');
 }
 
-it('are for plain views those of the golden file', async () => {
+it('the statements for plain views match the golden file', async () => {
   await expect(await allStatements(plain)).toMatchFileSnapshot('../../golden/plain-views.sql');
 });
 
-it('are for views with options those of another', async () => {
-  await expect(await allStatements(shaped)).toMatchFileSnapshot('../../golden/shaped-views.sql');
+it('the statements for views with options match the golden file', async () => {
+  await expect(await allStatements(withOptions)).toMatchFileSnapshot('../../golden/shaped-views.sql');
 });

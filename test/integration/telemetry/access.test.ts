@@ -6,19 +6,19 @@ afterEach(() => server.close());
 
 async function statuses(metrics?: ServerOptions['metrics']): Promise<number[]> {
   server = await startServer({ metrics });
-  const tell = async (headers: Record<string, string>) => (await fetch(`${server.url}/metrics`, { headers })).status;
-  return [await tell({}), await tell({ Authorization: 'Bearer ann' })];
+  const status = async (headers: Record<string, string>) => (await fetch(`${server.url}/metrics`, { headers })).status;
+  return [await status({}), await status({ Authorization: 'Bearer ann' })];
 }
 
-it('by default, nobody may read metrics', async () => {
+it('by default, metrics are off', async () => {
   expect(await statuses()).toEqual([404, 404]);
 });
 
-it('only authenticated callers may', async () => {
+it('with "authenticated", only authenticated callers may read metrics', async () => {
   expect(await statuses('authenticated')).toEqual([401, 200]);
 });
 
-it('everybody may', async () => {
+it('with "public", every caller may read metrics', async () => {
   expect(await statuses('public')).toEqual([200, 200]);
   const response = await fetch(`${server.url}/metrics`);
   expect(response.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);

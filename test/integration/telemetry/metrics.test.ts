@@ -1,4 +1,4 @@
-/** What a server that does everything once tells Prometheus. */
+/** The Prometheus metrics of a server that does everything once. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { MutatorError } from '../../../src/errors.js';
@@ -56,7 +56,7 @@ afterAll(() => server.close());
 
 const read = async () => (await fetch(`${server.url}/metrics`)).text();
 
-/** The value of a series, by its name and the labels among those that it has. */
+/** The value of a series with this name and, among others, these labels. */
 async function sampleOf(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   const line = (await read())
@@ -65,14 +65,14 @@ async function sampleOf(name: string, labels: Record<string, string> = {}): Prom
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
 }
 
-it('every instrument has a value, but for that of tenants', async () => {
+it('every instrument has a value, except those of standbys and tenants', async () => {
   const text = await read();
   const names = [
     ...Object.entries(histograms).map(([name, instrument]) => `${prometheusName(name, instrument)}_count`),
     ...Object.entries(counters).map(([name, instrument]) => `${prometheusName(name, instrument)}_total`),
     ...Object.entries(gauges).map(([name, instrument]) => prometheusName(name, instrument)),
   ];
-  // Those of standbys and of tenants have tests of their own, with standbys and tenants.
+  // The metrics of standbys and of tenants have tests of their own.
   const own = names.filter((name) => !/^tidemark_(standby_|tenants$)/.test(name));
   expect(own.filter((name) => !new RegExp(`^${name}[{ ]`, 'm').test(text))).toEqual([]);
 });
@@ -85,20 +85,20 @@ it.each<[string, Record<string, string>, number]>([
   ['tidemark_pull_duration_seconds_count', { kind: 'unchanged' }, 1],
   ['tidemark_pull_duration_seconds_count', { kind: 'reset', reason: 'cookie' }, 1],
   ['tidemark_pull_ops_sum', { kind: 'delta' }, 2],
-  // The op that clears is not counted.
+  // The op that clears does not count.
   ['tidemark_pull_ops_sum', { kind: 'reset' }, 2],
   ['tidemark_push_mutations_sum', {}, 3],
   ['tidemark_mutator_duration_seconds_count', { mutator: 'todo.create', outcome: 'done' }, 1],
   ['tidemark_request_duration_seconds_count', { route: '/sync/pull', status: '200' }, 6],
   ['tidemark_request_duration_seconds_count', { route: '/api/mutators/*', status: '200' }, 1],
   ['tidemark_request_duration_seconds_count', { route: 'other', status: '404' }, 1],
-  ['tidemark_gate_waiting', { gate: 'writes' }, 0],
-  ['tidemark_body_held_bytes', {}, 0],
-])('%s %j is %d', async (name, labels, value) => {
+  ['tidemark_semaphore_waiting', { semaphore: 'writes' }, 0],
+  ['tidemark_body_memory_bytes', {}, 0],
+])('%s with the labels %j is %d', async (name, labels, value) => {
   expect(await sampleOf(name, labels)).toBe(value);
 });
 
-it('mutators that refuse and fail are told apart, however often they ran', async () => {
+it('the outcome distinguishes mutators that refuse from mutators that fail', async () => {
   const ran = (mutator: string, outcome: string) =>
     sampleOf('tidemark_mutator_duration_seconds_count', { mutator, outcome });
   expect(await ran('list.create', 'done')).toBeGreaterThanOrEqual(1);
@@ -107,13 +107,13 @@ it('mutators that refuse and fail are told apart, however often they ran', async
   expect(await ran('fail', 'done')).toBeUndefined();
 });
 
-it('nothing that a user wrote, nor who they are, is among the metrics', async () => {
+it('metrics contain no data and no IDs of users', async () => {
   const series = (await read()).split('\n').filter((line) => !line.startsWith('#'));
-  for (const told of [secret, 'ann', 'group', 'profile']) expect(series.join('\n')).not.toContain(told);
+  for (const text of [secret, 'ann', 'group', 'profile']) expect(series.join('\n')).not.toContain(text);
 });
 
-it('the linter of Prometheus finds nothing', { skip: promtoolIsMissing }, async () => {
-  // Of Node's own metrics, some have other names.
+it('the linter of Prometheus finds no problem', { skip: promtoolIsMissing }, async () => {
+  // Some of Node's own metrics have other names.
   const text = (await read())
     .split('\n\n')
     .filter((metric) => metric.startsWith('# HELP tidemark_'))

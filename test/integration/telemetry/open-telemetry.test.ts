@@ -1,4 +1,4 @@
-/** What an application's OpenTelemetry SDK is told. */
+/** The telemetry that an application's OpenTelemetry SDK receives. */
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 beforeEach(() => spans.reset());
 
-/** The spans, each with the names of those around it. */
+/** The spans, each with the names of its ancestors. */
 function paths(): string[] {
   const all = spans.getFinishedSpans();
   const byID = new Map(all.map((span) => [span.spanContext().spanId, span]));
@@ -42,7 +42,7 @@ function paths(): string[] {
   return all.map(pathOf);
 }
 
-it('a push: its transaction, and the mutator in it', async () => {
+it('a push has spans for its transaction and for the mutator in it', async () => {
   await push(server, 'ann', [mutation(1, 'list.create', { id: 'l', name: 'a secret' })]);
   expect(paths()).toContain('tidemark.push > tidemark.statement > tidemark.mutator');
   const one = (name: string) => spans.getFinishedSpans().find((span) => span.name === name)!.attributes;
@@ -55,17 +55,17 @@ it('a push: its transaction, and the mutator in it', async () => {
   expect(one('tidemark.statement')).toEqual({ 'db.system.name': 'postgresql', 'db.query.summary': expect.any(String) });
 });
 
-it('a pull: what it looks at, and what it reads', async () => {
+it('a pull has spans for its statement and for its poll', async () => {
   await pull(server, 'ann');
   expect(paths()).toContain('tidemark.pull > tidemark.statement');
   const { cookie } = await pull(server, 'ann');
   await server.pool.query(`insert into list (id, owner_id, name) values ('m', 'ann', 'More')`);
   spans.reset();
   await pull(server, 'ann', { cookie });
-  expect(paths()).toContain('tidemark.pull > tidemark.look');
+  expect(paths()).toContain('tidemark.pull > tidemark.poll');
 });
 
-it('a call, which continues the trace of its caller; and one that fails', async () => {
+it('a call continues the trace of its caller, and its span has the error', async () => {
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
   await send(server, '/api/mutators/list/nothing', {}, { headers: { traceparent } });
@@ -75,16 +75,16 @@ it('a call, which continues the trace of its caller; and one that fails', async 
   expect(span!.attributes).toMatchObject({ 'error.type': 'unknown-mutator' });
 });
 
-it('nothing that a user wrote is in a span', async () => {
+it('spans contain no data of users', async () => {
   await push(server, 'ben', [mutation(1, 'list.create', { id: 'n', name: 'a secret' }, 'ben')], { clientGroupID: 'b' });
   await push(server, 'ben', [mutation(2, 'list.create', { id: 'n', name: 'a secret' }, 'ben')], { clientGroupID: 'b' });
-  const told = JSON.stringify(
+  const text = JSON.stringify(
     spans.getFinishedSpans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),
   );
-  for (const secret of ['a secret', 'ben', 'insert into']) expect(told).not.toContain(secret);
+  for (const secret of ['a secret', 'ben', 'insert into']) expect(text).not.toContain(secret);
 });
 
-it('metrics, those of the server itself too', async () => {
+it('metrics are exported, including gauges of the server', async () => {
   await pull(server, 'ann');
   await reader.forceFlush();
   const names = exported

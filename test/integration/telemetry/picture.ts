@@ -1,4 +1,4 @@
-/** Makes the documentation's picture of a trace, of a pull that really was made: node --import tsx test/integration/telemetry/picture.ts */
+/** Draws the docs' picture of a trace from a real pull: node --import tsx test/integration/telemetry/picture.ts */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,10 +27,10 @@ trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new Sim
 
 const [width, row, left, right] = [760, 30, 250, 90];
 
-/** In milliseconds. */
+/** Converts a time to milliseconds. */
 const at = ([seconds, nanoseconds]: readonly [number, number]): number => seconds * 1e3 + nanoseconds / 1e6;
 
-/** A bar for each span, below those that began before it. */
+/** Draws a bar for each span, below the spans that began earlier. */
 function draw(spans: readonly ReadableSpan[]): string {
   const start = Math.min(...spans.map(({ startTime }) => at(startTime)));
   const scale = (width - left - right) / Math.max(...spans.map(({ endTime }) => at(endTime) - start));
@@ -76,7 +76,7 @@ try {
     `insert into todo (id, list_id, title, sort) select n, 'l', 'Milk', n from generate_series(1, 1000) n`,
   );
   let cookie = await pull(null);
-  // Plans, connections and compiled code are there already, as in a server that has run for a while.
+  // Warms up plans, connections and compiled code, as in a server that has run for a while.
   for (let i = 0; i < 20; i++) {
     await pool.query(`update todo set title = $1`, [`Milk ${i}`]);
     exporter.reset();

@@ -1,4 +1,4 @@
-/** How a process with tenants ends, or hands over to another one. */
+/** How a process with tenants shuts down, or hands over to another process. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTenants } from '../../../src/tenants.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -13,13 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
-type Started = Awaited<ReturnType<typeof startTenants>>;
+type RunningTenants = Awaited<ReturnType<typeof startTenants>>;
 
 const start = () =>
   startTenants({ tenantOf, open: (name) => opened(databases[names.indexOf(name)]!.url), log: silent });
-const listen = (tenants: Started, tenant: string) =>
+const listen = (tenants: RunningTenants, tenant: string) =>
   tenants.fetch(requestTo('/sync/poke?clientGroupID=g&profileID=p', { tenant, method: 'GET' }));
-const readiness = async (tenants: Started) => (await tenants.fetch(requestTo('/readyz', { method: 'GET' }))).status;
+const readiness = async (tenants: RunningTenants) =>
+  (await tenants.fetch(requestTo('/readyz', { method: 'GET' }))).status;
 const connectionsTo = async ({ pool }: TestDatabase) =>
   (
     await pool.query(
@@ -30,7 +31,7 @@ const connectionsTo = async ({ pool }: TestDatabase) =>
 it.each([
   ['drain', 503],
   ['endStreams', 200],
-] as const)('%s ends all streams, also of tenants opened later; pulls go on until it is closed', async (end, ready) => {
+] as const)('%s ends all streams, also of tenants opened later, and pulls work until close', async (end, ready) => {
   const tenants = await start();
   const open = await listen(tenants, 'acme');
   tenants[end]();

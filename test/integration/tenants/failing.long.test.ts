@@ -1,4 +1,4 @@
-/** Tenants whose databases are away, hang, are locked, or are not as they must be. */
+/** Tenants whose databases are unreachable, hang, are locked, or are not set up as they must be. */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { migrate } from '../../../src/migrate.js';
 import { ChaosProxy } from '../../stress/torture/rig/proxy.js';
@@ -18,7 +18,7 @@ afterEach(() => tenants.close());
 
 const failures = () => tenants.lines.filter(({ message }) => message === 'A tenant cannot be opened');
 
-it('a database that is away is asked again only now and then, and everyone else is told when to come back', async () => {
+it('an unreachable database is tried only occasionally, and other requests get a time to retry', async () => {
   const address = new URL(database.url);
   const proxy = await ChaosProxy.open(Number(address.port));
   address.port = new URL(proxy.url).port;
@@ -42,7 +42,7 @@ it('a database that is away is asked again only now and then, and everyone else 
   proxy.close();
 });
 
-it('those who come again at once are told ever more slowly, each at another moment, also if the tenant is open', async () => {
+it('requests that retry immediately are answered more and more slowly, at different times', async () => {
   const proxy = await ChaosProxy.open(Number(new URL(database.url).port));
   const address = Object.assign(new URL(database.url), { port: new URL(proxy.url).port });
   tenants = await startTenants({ open: address.href });
@@ -50,13 +50,13 @@ it('those who come again at once are told ever more slowly, each at another mome
   proxy.target = await freePort();
   proxy.cut();
   const began = performance.now();
-  const asked = Array.from({ length: 60 }, async () => {
+  const requests = Array.from({ length: 60 }, async () => {
     const { status } = await pull(tenants, 'open');
     return { status, afterMs: performance.now() - began };
   });
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(requests);
   expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(503));
-  // A timer may be early by a millisecond.
+  // A timer may fire a millisecond early.
   const late = answers.map(({ afterMs }) => afterMs).filter((ms) => ms >= 999);
   expect(late.length).toBeGreaterThanOrEqual(40);
   expect(Math.max(...late) - Math.min(...late)).toBeGreaterThan(500);
@@ -64,7 +64,7 @@ it('those who come again at once are told ever more slowly, each at another mome
   proxy.close();
 });
 
-it('those who ask while it fails share one attempt', async () => {
+it('concurrent requests for a failing tenant share one attempt', async () => {
   const open = vi.fn(() => opened('postgres://nobody@127.0.0.1:1/none'));
   tenants = await startTenants({}, { open });
   const answers = await Promise.all(Array.from({ length: 100 }, () => pull(tenants, 'away')));
@@ -72,7 +72,7 @@ it('those who ask while it fails share one attempt', async () => {
   expect(open).toHaveBeenCalledOnce();
 });
 
-it('whatever `open` throws is kept from callers, and logged', async () => {
+it('an error of `open` is logged and hidden from callers', async () => {
   const open = () => {
     throw new Error('the directory has a secret');
   };
@@ -83,7 +83,7 @@ it('whatever `open` throws is kept from callers, and logged', async () => {
   expect(JSON.stringify(failures())).toContain('the directory has a secret');
 });
 
-it('a database of another version is refused by itself, and served as soon as it is migrated', async () => {
+it('only the tenant of a database with another version is refused, until it is migrated', async () => {
   const template = await createTenantDatabase();
   await template.pool.end();
   const old = await copyDatabase(template.url);
@@ -96,7 +96,7 @@ it('a database of another version is refused by itself, and served as soon as it
   await migrate({ database: old.url, views, log: silent });
   await vi.waitFor(async () => expect((await pull(tenants, 'old')).status).toBe(200));
 
-  // One that is upgraded while it is open, by a newer Tidemark.
+  // A newer Tidemark upgrades the database while the tenant is open.
   const later = `insert into tidemark.migration (version, file) values (9999, 'later.sql')`;
   await old.pool.query(later);
   await vi.waitFor(async () => expect((await pull(tenants, 'old')).status).toBe(503));
@@ -107,7 +107,7 @@ it('a database of another version is refused by itself, and served as soon as it
   await old.drop();
 });
 
-it('an `open` that never returns holds up nobody but who asks for this tenant', async () => {
+it('an `open` that never returns delays only requests for its tenant', async () => {
   const open = (tenant: string) => (tenant === 'hangs' ? new Promise<never>(() => {}) : opened(database.url));
   tenants = await startTenants({}, { open });
   let isAnswered = false;

@@ -1,4 +1,4 @@
-/** What happens to one tenant, or is done by it, touches no other. Counted rather than timed. */
+/** Nothing that happens to one tenant, or that it does, affects another. The tests count, and do not measure time. */
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { ChaosProxy } from '../../stress/torture/rig/proxy.js';
@@ -6,7 +6,7 @@ import { copyDatabase, type TestDatabase, untilWaiting } from '../../support/dat
 import { createTenantDatabase, occupancy, pull, push, startTenants, type Tenanted } from './tenanted.js';
 
 const count = 12;
-/** Fewer than all would take, so that they take turns. */
+/** Fewer than all tenants would take, so that they take turns. */
 const connections = 12;
 const rounds = 3;
 let template: TestDatabase;
@@ -27,7 +27,7 @@ const victim = nameOf(0);
 
 let proxy: ChaosProxy;
 let tenants: Tenanted;
-/** Each of the others' requests so far. */
+/** The number of requests of each other tenant so far. */
 let pushed: number;
 beforeEach(async () => {
   const urls = Object.fromEntries(databases.map(({ url }, i) => [nameOf(i), url]));
@@ -42,7 +42,7 @@ afterEach(async () => {
   await tenants.close();
 });
 
-/** Each of the others writes, and reads what it has written. */
+/** Makes each other tenant write, and read what it has written. */
 async function othersWork(): Promise<number[]> {
   const statuses: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -59,7 +59,7 @@ async function othersWork(): Promise<number[]> {
   return statuses;
 }
 
-/** How many connections Postgres has for the tenant of a database. */
+/** The number of Postgres connections for the tenant of a database. */
 async function connectionsOf({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(`
     select count(*)::int from pg_stat_activity
@@ -69,12 +69,12 @@ async function connectionsOf({ pool }: TestDatabase): Promise<number> {
 
 const served = Array<number>(2 * rounds * others.length).fill(200);
 
-it('a lock in the database of one holds up none of the others', async () => {
+it('a lock in one tenant’s database does not delay other tenants', async () => {
   await pull(tenants, victim);
   const holder = await databases[0]!.pool.connect();
   await holder.query('begin; lock table note in access exclusive mode');
   let pulled = 0;
-  const held = Array.from({ length: 200 }, async (_, i) => {
+  const requests = Array.from({ length: 200 }, async (_, i) => {
     const { status } = await pull(tenants, victim, `user ${i}`, { clientGroupID: `group ${i}` });
     if (status === 200) pulled++;
     return status;
@@ -82,20 +82,20 @@ it('a lock in the database of one holds up none of the others', async () => {
   try {
     await untilWaiting(databases[0]!.pool, 2);
     expect(await othersWork()).toEqual(served);
-    // Those that wait have not been served, and none of the others has waited for them.
+    // The waiting requests have not been served, and no other tenant has waited for them.
     expect(pulled).toBe(0);
   } finally {
     await holder.query('rollback');
     holder.release();
   }
-  // Those that came when many waited already were told to come back.
-  const statuses = new Set(await Promise.all(held));
+  // The server refused requests that found many others waiting, with a time to retry.
+  const statuses = new Set(await Promise.all(requests));
   expect(statuses).toContain(200);
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   expect((await pull(tenants, victim)).status).toBe(200);
 });
 
-it('a database that is gone holds up none of the others', async () => {
+it('a lost database does not delay other tenants', async () => {
   expect((await pull(tenants, victim)).status).toBe(200);
   proxy.target = 1;
   proxy.cut();
@@ -104,7 +104,7 @@ it('a database that is gone holds up none of the others', async () => {
   expect(new Set((await lost).map(({ status }) => status))).toEqual(new Set([503]));
 });
 
-it('a database that does not answer holds up none of the others, whether its tenant is open or not', async () => {
+it('a database that does not respond delays no other tenants, whether its tenant is open or not', async () => {
   proxy.break('half-open');
   const opening = Promise.all(Array.from({ length: 200 }, (_, i) => pull(tenants, victim, `user ${i}`)));
   expect(await othersWork()).toEqual(served);
@@ -121,7 +121,7 @@ it('a database that does not answer holds up none of the others, whether its ten
   await Promise.all(open);
 });
 
-it('a flood of one fails no request of the others, and takes no more than its share of the connections', async () => {
+it('a flooding tenant fails no requests of others, and uses only its share of the connections', async () => {
   let [flooded, isOver] = [0, false];
   const flood = Array.from({ length: 100 }, async (_, i) => {
     const [user, clientID, clientGroupID] = [`user ${i % 30}`, `client ${i}`, `group ${i}`];
@@ -130,16 +130,16 @@ it('a flood of one fails no request of the others, and takes no more than its sh
       await push(tenants, victim, note, { user, mutationID, clientID, clientGroupID });
       await pull(tenants, victim, user, { clientGroupID });
       flooded++;
-      // As from a network: what is refused at once must not keep the process from everything else.
+      // As from a network: immediate refusals must not keep the process from everything else.
       await setImmediate();
     }
   });
   try {
     for (let i = 1; i <= 2; i++) {
       await vi.waitFor(() => expect(flooded).toBeGreaterThan(i * 50), 10_000);
-      // Nobody else needs any now. One that is being closed is counted for a moment longer.
-      const held = () => connectionsOf(databases[0]!);
-      await vi.waitFor(async () => expect(await held()).toBeLessThanOrEqual(connections / 3), 10_000);
+      // No other tenant needs connections now. Postgres counts a closing connection for a moment longer.
+      const used = () => connectionsOf(databases[0]!);
+      await vi.waitFor(async () => expect(await used()).toBeLessThanOrEqual(connections / 3), 10_000);
       expect(await othersWork()).toEqual(served);
     }
   } finally {
@@ -149,14 +149,14 @@ it('a flood of one fails no request of the others, and takes no more than its sh
   expect(await occupancy(tenants)).toMatchObject({ open: count, failing: 0 });
 });
 
-it('a tenant has no more than a thousand requests under way: those beyond are refused before anything is done', async () => {
+it('a tenant has at most a thousand requests in progress, and further ones are refused immediately', async () => {
   proxy.break('half-open');
-  const asked = Array.from({ length: 1_010 }, (_, i) => pull(tenants, victim, `user ${i}`));
-  const first = await Promise.race(asked);
+  const requests = Array.from({ length: 1_010 }, (_, i) => pull(tenants, victim, `user ${i}`));
+  const first = await Promise.race(requests);
   expect([first.status, first.headers.get('Retry-After')]).toEqual([503, '1']);
   expect(await first.json()).toMatchObject({ detail: expect.stringContaining('Too many requests of this tenant') });
   expect(await othersWork()).toEqual(served);
   proxy.cut();
-  const refused = await Promise.all(asked.map(async (answer) => (await answer).text().catch(() => 'read')));
+  const refused = await Promise.all(requests.map(async (answer) => (await answer).text().catch(() => 'read')));
   expect(refused.filter((body) => body.includes('Too many requests of this tenant')).length).toBe(9);
 });

@@ -1,4 +1,4 @@
-/** Tenants with a schema each in one database: they share Tidemark's records, and nothing else. */
+/** Tenants with a schema each in one database. They share Tidemark's records, and nothing else. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { migrate } from '../../../src/migrate.js';
@@ -15,7 +15,7 @@ const createTables = (schema: string) =>
 beforeAll(async () => {
   database = await createEmptyDatabase();
   for (const name of [...names, 'cyan']) await createTables(name);
-  // At once, as `migrate --all` does.
+  // In parallel, as `migrate --all` does.
   await Promise.all(names.map((name) => migrate({ database: urlOf(name), views, log: silent })));
 });
 afterAll(() => database.drop());
@@ -36,7 +36,7 @@ const note = { id: 'n', body: 'of acme' };
 const pullAs = async (tenant: string, body: object) => (await pull(tenants, tenant, 'ann', body)).json();
 
 describe('tenants of one database', () => {
-  it('have the tables of their schemas, also if their users have the same IDs', async () => {
+  it('read and write the tables of their schemas, even if their users have the same IDs', async () => {
     expect((await push(tenants, 'acme', note, { clientID, clientGroupID })).status).toBe(200);
     expect(await pullAs('acme', { clientGroupID })).toMatchObject({ patch: [{ key: 'note/n' }] });
     const read = await tenants.fetch(requestTo('/api/views/note', { tenant: 'acme', method: 'GET' }));
@@ -46,11 +46,11 @@ describe('tenants of one database', () => {
     const rows = await database.pool.query(
       `select 'acme' as schema, owner_id from acme.note union all select 'blau', owner_id from blau.note`,
     );
-    // The application's own tables have the IDs that it has given.
+    // The application's own tables hold the IDs that it assigned.
     expect(rows.rows).toEqual([{ schema: 'acme', owner_id: 'ann' }]);
   });
 
-  it('refuse the client groups and clients of others, whoever has them', async () => {
+  it('refuse the client groups and clients of other tenants', async () => {
     await push(tenants, 'acme', note, { clientID, clientGroupID });
     const pulled = await pull(tenants, 'blau', 'ann', { clientGroupID });
     expect(await pulled.json()).toMatchObject({ status: 403, code: 'forbidden' });
@@ -63,7 +63,7 @@ describe('tenants of one database', () => {
     expect(lastMutationIDChanges).toEqual({ [clientID]: 1 });
   });
 
-  it("take another tenant's cookie for no more than one that is too old", async () => {
+  it("answer another tenant's cookie with a reset", async () => {
     await push(tenants, 'acme', note, { clientID, clientGroupID });
     const { cookie } = await pullAs('acme', { clientGroupID });
     await database.pool.query(`insert into blau.note (id, owner_id, body) values ('b', 'ann', 'of blau')`);
@@ -71,7 +71,7 @@ describe('tenants of one database', () => {
     expect(patch).toMatchObject([{ op: 'clear' }, { op: 'put', key: 'note/b' }]);
   });
 
-  it('keep refusals and idempotency keys of users with the same ID apart', async () => {
+  it('separate the refusals and idempotency keys of users with the same ID', async () => {
     await push(tenants, 'acme', note, { clientID, clientGroupID });
     await push(tenants, 'acme', note, { clientID, clientGroupID, mutationID: 2 });
     const refusalsOf = async (tenant: string, group: string) => {
@@ -89,7 +89,7 @@ describe('tenants of one database', () => {
     expect(await pullAs('blau', { clientGroupID: randomUUID() })).toMatchObject({ patch: [{ key: 'note/c2' }] });
   });
 
-  it('are not poked about what changes for others', async () => {
+  it('are not poked after changes of other tenants', async () => {
     const poke = vi.fn();
     const end = await tenants.onPoke('blau', { userID: 'ann' }, poke, { clientGroupID, profileID: 'p' });
     await push(tenants, 'acme', note, { clientID, clientGroupID: randomUUID() });
@@ -98,7 +98,7 @@ describe('tenants of one database', () => {
     end();
   });
 
-  it('disconnect none of another tenant’s users', async () => {
+  it('disconnect only their own users', async () => {
     const ended: string[] = [];
     for (const tenant of ['acme', 'blau']) {
       await tenants.onPoke(
@@ -120,7 +120,7 @@ describe('tenants of one database', () => {
     await expect(tenants.disconnect('none', 'ann')).rejects.toMatchObject({ code: 'not-found' });
   });
 
-  it('are migrated each by itself: one that is not is unavailable, and the others notice nothing', async () => {
+  it('are migrated one by one: only those not migrated are unavailable', async () => {
     await push(tenants, 'acme', note, { clientID, clientGroupID });
     const { cookie } = await pullAs('acme', { clientGroupID });
     const refused = await pull(tenants, 'cyan');

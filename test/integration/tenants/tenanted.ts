@@ -1,4 +1,4 @@
-/** Tenants with a database each, as an application has them: a header says which one a request is for. */
+/** Tenants with a database each, as in an application: a header names the tenant of a request. */
 
 import type { ClientBase } from 'pg';
 import type { UserContext } from '../../../src/context.js';
@@ -6,7 +6,7 @@ import { createTenants, type Tenants } from '../../../src/index.js';
 import { migrate } from '../../../src/migrate.js';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
 import { sql } from '../../../src/sql.js';
-import type { OpenedTenant, TenantsOptions } from '../../../src/tenants/options.js';
+import type { TenantConfig, TenantsOptions } from '../../../src/tenants/options.js';
 import { defineView } from '../../../src/view/define.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
@@ -34,12 +34,12 @@ const authenticate = (request: Request): UserContext | null => {
 
 export const tenantOf = (request: Request): string | null => request.headers.get('X-Tenant');
 
-/** What `open` returns for a tenant with this database. */
-export function opened(database: string): OpenedTenant<UserContext, ClientBase> {
+/** The result of `open` for a tenant with this database. */
+export function opened(database: string): TenantConfig<UserContext, ClientBase> {
   return { database, views, mutators, authenticate };
 }
 
-/** A migrated database with the application's table. */
+/** Creates a migrated database with the application's table. */
 export async function createTenantDatabase(): Promise<TestDatabase> {
   const database = await createTestDatabase();
   await database.pool.query(ddl);
@@ -51,7 +51,7 @@ export interface Tenanted extends Tenants {
   readonly lines: LogLine[];
 }
 
-/** Tenants by their databases' addresses. */
+/** Starts tenants, given the URLs of their databases. */
 export async function startTenants(
   databases: Readonly<Record<string, string>>,
   options: Partial<TenantsOptions> = {},
@@ -61,7 +61,7 @@ export async function startTenants(
   return { ...(await createTenants({ tenantOf, open, log, ...options })), lines };
 }
 
-interface Asking {
+interface RequestOptions {
   readonly tenant?: string | undefined;
   readonly user?: string | undefined;
   readonly method?: string | undefined;
@@ -69,7 +69,7 @@ interface Asking {
 }
 
 /** A request to a tenant. */
-export function requestTo(path: string, { tenant, user = 'ann', method = 'POST', body }: Asking = {}): Request {
+export function requestTo(path: string, { tenant, user = 'ann', method = 'POST', body }: RequestOptions = {}): Request {
   const headers = {
     'Content-Type': 'application/json',
     Authorization: `Bearer ${user}`,
@@ -80,7 +80,7 @@ export function requestTo(path: string, { tenant, user = 'ann', method = 'POST',
 
 export const pullBody = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
 
-/** A pull whose answer is not read. */
+/** Starts a pull without reading the response. */
 export function beginPull(
   tenants: Pick<Tenants, 'fetch'>,
   tenant: string,
@@ -90,7 +90,7 @@ export function beginPull(
   return tenants.fetch(requestTo('/sync/pull', { tenant, user, body: { ...pullBody, ...body } }));
 }
 
-/** A pull, whose answer is read. */
+/** Pulls, and reads the response. */
 export async function pull(...args: Parameters<typeof beginPull>): Promise<Response> {
   const answer = await beginPull(...args);
   return new Response(await answer.text(), answer);
@@ -112,7 +112,7 @@ export function push(
   return tenants.fetch(requestTo('/sync/push', { tenant, user, body }));
 }
 
-/** How many tenants there are, as the process says. */
+/** The number of tenants by state, as reported by the process. */
 export async function occupancy(tenants: Pick<Tenants, 'fetch'>): Promise<Record<'open' | 'busy' | 'failing', number>> {
   const answer = await tenants.fetch(requestTo('/readyz', { method: 'GET' }));
   return ((await answer.json()) as { tenants: Record<'open' | 'busy' | 'failing', number> }).tenants;

@@ -28,7 +28,7 @@ afterAll(() => Promise.all(databases.map((database) => database.drop())));
 let tenants: Tenanted;
 afterEach(() => tenants?.close());
 
-/** Waits until so many are open. */
+/** Waits until this many tenants are open. */
 const untilOpen = (open: number) =>
   vi.waitFor(async () => expect(await occupancy(tenants)).toMatchObject({ open, busy: 0 }));
 const patchOf = async (response: Response | Promise<Response>) => (await (await response).json()).patch;
@@ -47,7 +47,7 @@ describe('many tenants', () => {
     expect(await patchOf(pull(tenants, 'blau'))).toEqual([]);
   });
 
-  it('are opened when they are first used, once, whoever asks meanwhile', async () => {
+  it('are opened once, when they are first used, by concurrent requests', async () => {
     const open = vi.fn((tenant: string) => opened(urls[tenant]!));
     tenants = await startTenants(urls, { open });
     expect(await occupancy(tenants)).toEqual({ open: 0, busy: 0, failing: 0 });
@@ -56,14 +56,14 @@ describe('many tenants', () => {
     expect(open.mock.calls).toEqual([['acme']]);
   });
 
-  it('are served to callers whom the application has identified itself', async () => {
+  it('are served to users whom the application itself has identified', async () => {
     tenants = await startTenants(urls);
-    const ask = (path: string, body: object) => requestTo(path, { tenant: 'cyan', body });
-    expect((await tenants.pull(ask('/any', pullBody), { userID: 'ann' })).status).toBe(200);
-    expect((await tenants.pull(ask('/any', pullBody), null)).status).toBe(401);
-    expect((await tenants.push(ask('/any', { nonsense: true }), { userID: 'ann' })).status).toBe(400);
-    expect((await tenants.poke(ask('/any', {}), { userID: 'ann' })).status).toBe(405);
-    expect((await tenants.pull(ask('/any', pullBody), { userID: '' })).status).toBe(401);
+    const request = (path: string, body: object) => requestTo(path, { tenant: 'cyan', body });
+    expect((await tenants.pull(request('/any', pullBody), { userID: 'ann' })).status).toBe(200);
+    expect((await tenants.pull(request('/any', pullBody), null)).status).toBe(401);
+    expect((await tenants.push(request('/any', { nonsense: true }), { userID: 'ann' })).status).toBe(400);
+    expect((await tenants.poke(request('/any', {}), { userID: 'ann' })).status).toBe(405);
+    expect((await tenants.pull(request('/any', pullBody), { userID: '' })).status).toBe(401);
     const poke = vi.fn();
     const end = await tenants.onPoke('cyan', { userID: 'ann' }, poke);
     await push(tenants, 'cyan', { id: 'n', body: 'hello' });
@@ -74,7 +74,7 @@ describe('many tenants', () => {
     await expect(tenants.ready('none')).rejects.toMatchObject({ code: 'not-found' });
   });
 
-  it('that there are not are answered with 404, without being asked for each time', async () => {
+  it('that do not exist are answered with 404, and `open` is called once for each', async () => {
     const open = vi.fn(() => null);
     tenants = await startTenants(urls, { open });
     for (let i = 0; i < 3; i++) {
@@ -92,7 +92,7 @@ describe('many tenants', () => {
     expect(open).toHaveBeenCalledOnce();
   });
 
-  it('may be refused with an answer of the application', async () => {
+  it('may be refused with a problem that the application throws', async () => {
     const open = () => {
       throw new Problem('forbidden', 'This tenant has not paid');
     };
@@ -111,16 +111,16 @@ describe('many tenants', () => {
     await closed.close();
   });
 
-  it('refuse bounds that cannot be', async () => {
+  it('are refused with impossible limits', async () => {
     const open = () => null;
-    for (const bound of [{ mostOpen: 0 }, { idleMs: -1 }, { connections: Number.NaN }]) {
-      await expect(createTenants({ tenantOf, open, ...bound })).rejects.toThrow(RangeError);
+    for (const limit of [{ maxOpen: 0 }, { idleMs: -1 }, { connections: Number.NaN }]) {
+      await expect(createTenants({ tenantOf, open, ...limit })).rejects.toThrow(RangeError);
     }
   });
 });
 
-describe('a tenant that is open', () => {
-  it('is closed when nobody has used it for a while, and opened again when somebody does', async () => {
+describe('an open tenant', () => {
+  it('is closed after an idle time, and opened again by the next request', async () => {
     tenants = await startTenants(urls, { idleMs: 50 });
     await pull(tenants, 'acme');
     await untilOpen(0);
@@ -128,7 +128,7 @@ describe('a tenant that is open', () => {
     expect((await pull(tenants, 'acme')).status).toBe(200);
   });
 
-  it('stays open while somebody listens, reads or is answered', async () => {
+  it('stays open while it has a stream, a hook or a response in progress', async () => {
     tenants = await startTenants(urls, { idleMs: 50 });
     const stream = (
       await tenants.fetch(requestTo('/sync/poke?clientGroupID=g&profileID=p', { tenant: 'acme', method: 'GET' }))
@@ -139,7 +139,7 @@ describe('a tenant that is open', () => {
     await reading.read();
     const end = await tenants.onPoke('cyan', { userID: 'ann' }, () => {});
     await (await beginPull(tenants, 'acme')).body!.cancel();
-    // What is idle goes with the next sweep: of these, one is.
+    // The next sweep closes tenants that are idle. One of these is.
     const others = await startTenants(urls, { idleMs: 50 });
     await pull(others, 'acme');
     await vi.waitFor(async () => expect(await occupancy(others)).toMatchObject({ open: 0 }));
@@ -153,10 +153,10 @@ describe('a tenant that is open', () => {
     await databases[1]!.pool.query('delete from note');
   });
 
-  it('costs its database nothing while nobody uses it', async () => {
+  it('sends no statements to its database while it is not used', async () => {
     tenants = await startTenants(urls);
     for (const name of names) await pull(tenants, name);
-    /** When a connection to each last did something. */
+    /** The time at which a connection to each database was last active. */
     const active = async (): Promise<string[]> => {
       const { rows } = await databases[0]!.pool.query<{ at: string }>(
         `select max(state_change)::text as at from pg_stat_activity
@@ -167,27 +167,27 @@ describe('a tenant that is open', () => {
     };
     const end = await tenants.onPoke('acme', { userID: 'ann' }, () => {});
     const [, ...idle] = await active();
-    const looks = new Set<string>();
+    const polls = new Set<string>();
     await vi.waitFor(async () => {
-      looks.add((await active())[0]!);
-      expect(looks.size).toBeGreaterThan(10);
+      polls.add((await active())[0]!);
+      expect(polls.size).toBeGreaterThan(10);
     }, 10_000);
-    // Those that look for changes have looked ten times, and nobody has asked the others for anything.
+    // The tenant with a subscriber has polled ten times, and the other databases have received no statement.
     expect(idle.length).toBe(2);
     expect((await active()).slice(1)).toEqual(idle);
     end();
   });
 
-  it('makes room for another if it has not been used for longest', async () => {
-    tenants = await startTenants(urls, { mostOpen: 2 });
+  it('is closed for another tenant if it is the least recently used one', async () => {
+    tenants = await startTenants(urls, { maxOpen: 2 });
     for (const name of ['acme', 'blau', 'acme', 'cyan']) await pull(tenants, name);
     expect(await occupancy(tenants)).toMatchObject({ open: 2 });
     await vi.waitFor(async () => expect(await connectionsTo(databases[1]!)).toBe(0));
     expect(await connectionsTo(databases[0]!)).toBeGreaterThan(0);
   });
 
-  it('keeps its room while it is busy: others are told to come back', async () => {
-    tenants = await startTenants(urls, { mostOpen: 1 });
+  it('stays open while it is busy, and other tenants get a time to retry', async () => {
+    tenants = await startTenants(urls, { maxOpen: 1 });
     const end = await tenants.onPoke('acme', { userID: 'ann' }, () => {});
     const refused = await pull(tenants, 'blau');
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([503, '1']);
@@ -197,18 +197,18 @@ describe('a tenant that is open', () => {
     await vi.waitFor(async () => expect((await pull(tenants, 'blau')).status).toBe(200));
   });
 
-  it('has its upkeep done when it has been used, also if it is closed before', async () => {
-    const ticks = async () => (await databases[2]!.pool.query('select from tidemark.tick')).rowCount!;
-    const before = await ticks();
+  it('gets its upkeep after it has been used, even if it is closed before', async () => {
+    const heartbeats = async () => (await databases[2]!.pool.query('select from tidemark.heartbeat')).rowCount!;
+    const before = await heartbeats();
     tenants = await startTenants(urls, { idleMs: 50 });
     await pull(tenants, 'cyan');
     await untilOpen(0);
-    await vi.waitFor(async () => expect(await ticks()).toBe(before + 1));
+    await vi.waitFor(async () => expect(await heartbeats()).toBe(before + 1));
   });
 });
 
-describe('the process', () => {
-  it('serves all tenants over a single connection, if it has no more', async () => {
+describe('a process with tenants', () => {
+  it('serves all tenants over a single connection if it may open only one', async () => {
     tenants = await startTenants(urls, { connections: 1 });
     const ids = { clientID: 'of one', clientGroupID: 'of one' };
     const work = names.map(async (name) => {
@@ -219,25 +219,25 @@ describe('the process', () => {
     expect(await Promise.all(work)).toEqual(names.map(() => [200, 200]));
   });
 
-  it('says how it is, whatever a tenant is like', async () => {
+  it('reports its own health and metrics, even if a tenant fails', async () => {
     tenants = await startTenants({ ...urls, dead: 'postgres://nobody@127.0.0.1:1/none' }, { metrics: 'public' });
     await pull(tenants, 'acme');
     expect((await pull(tenants, 'dead')).status).toBe(503);
-    const ask = async (path: string) =>
+    const textOf = async (path: string) =>
       (await tenants.fetch(requestTo(path, { method: 'GET', tenant: 'dead' }))).text();
-    expect(JSON.parse(await ask('/healthz'))).toEqual({ status: 'ok' });
-    expect(JSON.parse(await ask('/readyz'))).toEqual({ status: 'ok', tenants: { open: 1, busy: 0, failing: 1 } });
-    const metrics = await ask('/metrics');
+    expect(JSON.parse(await textOf('/healthz'))).toEqual({ status: 'ok' });
+    expect(JSON.parse(await textOf('/readyz'))).toEqual({ status: 'ok', tenants: { open: 1, busy: 0, failing: 1 } });
+    const metrics = await textOf('/metrics');
     expect(metrics).toMatch(/^tidemark_tenants\{state="open"\} 1$/m);
     expect(metrics).toMatch(/^tidemark_tenants\{state="failing"\} 1$/m);
     expect(metrics).toMatch(/^tidemark_request_duration_seconds_count\{route="\/sync\/pull",status="200"\} 1$/m);
-    for (const told of ['acme', 'dead', 'ann']) expect(metrics).not.toMatch(new RegExp(`"${told}"`));
+    for (const name of ['acme', 'dead', 'ann']) expect(metrics).not.toMatch(new RegExp(`"${name}"`));
     const failed = tenants.lines.filter(({ message }) => message === 'A tenant cannot be opened');
     expect(failed.map(({ fields }) => fields.tenant)).toEqual(['dead']);
     expect(tenants.lines.find(({ fields }) => fields.path === '/sync/pull')!.fields.tenant).toBe('acme');
   });
 
-  it('shows nobody its metrics by default', async () => {
+  it('does not serve metrics by default', async () => {
     tenants = await startTenants(urls);
     expect((await tenants.fetch(requestTo('/metrics', { method: 'GET', tenant: 'acme' }))).status).toBe(404);
   });

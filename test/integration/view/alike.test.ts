@@ -1,4 +1,4 @@
-/** Of which types equal values are always written alike, so that it does not matter which of them is kept. */
+/** Types whose equal values always have the same text, so that it does not matter which of them is kept. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -32,22 +32,22 @@ afterAll(async () => {
   await database.drop();
 });
 
-const choosesBetween = async (text: string) => (await analyze(db, text, ['id'])).choosesByKey;
+const choosesByKey = async (text: string) => (await analyze(db, text, ['id'])).choosesByKey;
 
 it.each([
   'id', 'mood', 'moods', 'place', 'label', 'text', 'texts', 'span', 'at', 'exact', 'padded', 'bits', 'lower(text)',
   'n::numeric(5, 1)', 'length(loose)', 'loose collate "C"', 'n > 1', 'n is null', 'n in (1, 2)', 'f::text', 'array[id]',
   'sums', 'lower(loose) collate "C"', 'exists (select from t)', 'id in (select id from t)', 'id >= all (select id from t)',
   '(id, id) = (select 1, 2)', '(select max(id) from t)',
-])('%s: equal values are alike', async (expression) => {
-  expect(await choosesBetween(`select distinct ${expression} as id from t`)).toBe(false);
+])('equal values of %s always have the same text', async (expression) => {
+  expect(await choosesByKey(`select distinct ${expression} as id from t`)).toBe(false);
 }); // biome-ignore format: a list of expressions
 
 it.each([
   'price', 'prices', 'offer', 'rate', 'spans', 'loose', 'n', 'f', 'doc', 'wait', 'bare', 'n + 1', 'lower(loose)',
   'n + 1.5', 'f::numeric', 'round(n, 1)', 'array(select id from t order by id)', 'coalesce(n, 1)', 'case when id = 1 then n end', 'greatest(n, 1)', 'array[n]', '(price).amount', '(select max(n) from t)',
-])('%s: they may not be', async (expression) => {
-  expect(await choosesBetween(`select distinct ${expression} as id from t`)).toBe(true);
+])('equal values of %s can have different texts', async (expression) => {
+  expect(await choosesByKey(`select distinct ${expression} as id from t`)).toBe(true);
 }); // biome-ignore format: a list of expressions
 
 it.each([
@@ -55,8 +55,8 @@ it.each([
   'select n as id from by_n group by rollup (n)',
   'select distinct b.n as id, text from t left join by_n b on b.s = text',
   'select distinct j.n as id from (by_n join (select text as s from t) v using (s)) j',
-])('equal values are of one row in %s', async (text) => {
-  expect(await choosesBetween(text)).toBe(false);
+])('equal values come from one row in: %s', async (text) => {
+  expect(await choosesByKey(text)).toBe(false);
 });
 
 it.each([
@@ -66,12 +66,12 @@ it.each([
   ["loose = 'x' and text = 'x'", true],
   ["loose >= 'x'", true],
   ["loose ~>=~ 'x'", false],
-])('all values of a group are equal where %s: %s', async (condition, isLeft) => {
+])('HAVING %s makes all values of a group the same: %s', async (condition, isSame) => {
   const { text } = await analyze(db, `select text as id, loose from t group by text, loose having ${condition}`, [
     'id',
   ]);
-  const [, kept] = text.split(' HAVING ');
-  expect(kept?.includes('array_agg')).toBe(!isLeft);
+  const [, having] = text.split(' HAVING ');
+  expect(having?.includes('array_agg')).toBe(!isSame);
 });
 
 const some = '(select distinct n from t) d';
@@ -94,7 +94,7 @@ it.each([
   `select d.n as id from ${some} union all select 1`,
   `select 1 as id union all (select 2 union all select d.n from ${some})`,
   `select text as id from t group by text having text > (select min(d.n::text) from ${some})`,
-])('which of them is kept is settled in %s', async (text) => {
+])('the choice among equal values is deterministic in: %s', async (text) => {
   expect((await analyze(db, text, ['id'])).text).toMatch(/distinct on \(1\).*tidemark_d1/i);
 });
 
@@ -107,14 +107,14 @@ it.each([
   'select array[n] as id, n, count(*) as c from t group by array[n], n',
   'select n as id, (select t.n) as m from t group by n',
   'select n as id, count(t.*) as c from t group by n',
-])('which value of a group is meant is left to chance in %s', async (text) => {
+])('a query is refused if the value of a group is left to chance: %s', async (text) => {
   await expect(analyze(db, text, ['id'])).rejects.toThrow(
-    /^it groups by values( of id)? that can be equal but written differently, such as 1\.0 and 1\.00, so which one it returns is left to chance\. Group by one form: cast numeric values, as in numeric/,
+    /^it groups by values( of id)? that can be equal but written differently, such as 1\.0 and 1\.00, so which one it returns is left to chance\. Group by values that are written uniformly: cast numeric values, as in numeric/,
   );
 });
 
 it.each([
-  // Older versions of Postgres do not know these.
+  // Older versions of Postgres do not support these.
   [
     'select text as id, json_arrayagg(n order by id) as l from t group by text',
     /JSON_ARRAYAGG\(n ORDER BY id, \(pg_catalog.textcat\(n::text, ''\)\) COLL/,
@@ -136,7 +136,7 @@ it.each([
     'select id, json_array(select max(v.n) from t v group by v.id order by 1 limit 1) as l from t',
     /JSON_ARRAY\(SELECT max\(v.n ORDER BY .* LIMIT 1\)/,
   ],
-])('%s is settled where it is known', async (text, settled) => {
+])('SQL of newer Postgres versions is made deterministic where Postgres supports it: %s', async (text, expected) => {
   const { text: served } = await analyze(db, text, ['id']).catch((error: Error) => ({ text: error.message }));
-  expect(served).toMatch(new RegExp(`${settled.source}|syntax error|does not exist`));
+  expect(served).toMatch(new RegExp(`${expected.source}|syntax error|does not exist`));
 });

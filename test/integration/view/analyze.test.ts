@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { analyze as analyzeView } from '../../../src/view/analyze.js';
-import { seatedSelect } from '../../../src/view/compile/seated.js';
+import { cohortSelect } from '../../../src/view/compile/cohort-select.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
 
 const analyze = (db: Database, text: string) => analyzeView(db, text, ['id']);
@@ -48,7 +48,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('incremental', () => {
+describe('a monotone query', () => {
   it.each([
     'select * from todo',
     'select id, title as t from todo where list_id = $1 order by sort',
@@ -66,15 +66,15 @@ describe('incremental', () => {
     'select id, case when sort > 1 then upper(title) else coalesce(title, $1) end as x from (select * from todo where sort is not null) s',
     "select id, to_char(at, 'YYYY') as y, extract(day from due) as d, age(at, at) as a from todo where at > timestamptz '2026-01-01'",
     'select id, day from event where day > $1',
-  ])('%s', async (text) => {
+  ])('is incremental: %s', async (text) => {
     const { strategy, isSeparable, select } = await analyze(db, text);
     expect(strategy).toBe('incremental');
-    // Pokes rely on it that many users can share such a view.
-    expect(isSeparable && seatedSelect(select)).toBeTruthy();
+    // Pokes require that many users can share such a view.
+    expect(isSeparable && cohortSelect(select)).toBeTruthy();
   });
 });
 
-describe('keyed', () => {
+describe('a query that can be divided into partitions', () => {
   it.each([
     ['select list_id as id, count(*) as n from todo group by list_id', 'GROUP BY'],
     ['select distinct on (list_id) id from todo order by list_id, sort, id', 'DISTINCT ON'],
@@ -102,14 +102,14 @@ describe('keyed', () => {
     ['select id from todo where list_id = $1 order by sort desc nulls last offset $2 limit $3', 'LIMIT'],
     ['select id from list union select list_id from todo order by id limit 3', 'LIMIT'],
     ['select list_id as id, count(*) as n from todo group by list_id order by count(*) desc limit 3', 'GROUP BY'],
-  ])('%s', async (text, reason) => {
+  ])('is keyed: %s', async (text, reason) => {
     const analysis = await analyze(db, text!);
     expect(analysis.strategy).toBe('keyed');
     expect(analysis.reason).toContain(reason);
   });
 });
 
-describe('compare', () => {
+describe('a query that cannot be divided into partitions', () => {
   it.each([
     ['select max(sort) as id from todo', 'aggregate max'],
     ['select count(*) filter (where sort > 1) as id from todo', 'aggregate count'],
@@ -121,14 +121,14 @@ describe('compare', () => {
     ['select id from todo window w as (order by id)', 'WINDOW'],
     ["select v.id from list join (values ('a'), ('b')) v (id) on v.id = list.id", 'VALUES'],
     ["select j.id from todo, xmltable('/r' passing xmlelement(name r) columns id int) j", 'RangeTableFunc'],
-  ])('%s', async (text, reason) => {
+  ])('is compared: %s', async (text, reason) => {
     const analysis = await analyze(db, text!);
     expect(analysis.strategy).toBe('compare');
     expect(analysis.reason).toContain(reason);
   });
 });
 
-describe('refused, saying what to do', () => {
+describe('analyze', () => {
   it.each([
     ['selec 1', 'does not parse'],
     ['select 1; select 2', 'exactly one statement'],
@@ -173,24 +173,24 @@ describe('refused, saying what to do', () => {
       'Write the type at every occurrence',
     ],
     ['select title, sort from todo', 'names the column id, which the query does not return. It returns: title, sort'],
-  ])('%s', async (text, message) => {
+  ])('refuses a query, and says what to do: %s', async (text, message) => {
     await expect(analyze(db, text)).rejects.toThrow(message);
   });
 
-  it('a view without a key', async () => {
+  it('refuses a view without a key', async () => {
     await expect(analyzeView(db, 'select id from todo', [])).rejects.toThrow(
       'it has no key. Name one or more columns that identify a row',
     );
   });
 
-  it('a temporary table', async () => {
+  it('refuses a temporary table', async () => {
     const pool = createPool(database.url, 1);
     await pool.query('create temporary table passing (id int primary key)');
     await expect(analyze(openPool(pool), 'select id from passing')).rejects.toThrow('which is a temporary table');
     await pool.end();
   });
 
-  it('row-level security for the connected role', async () => {
+  it('refuses a table with row-level security for the connected role', async () => {
     await database.pool.query("alter role app_reader login password 'x'");
     const address = new URL(database.url);
     address.username = 'app_reader';
@@ -201,8 +201,8 @@ describe('refused, saying what to do', () => {
   });
 });
 
-describe('tables', () => {
-  it('are told from WITH queries of the same name', async () => {
+describe('the tables of a query', () => {
+  it('are distinguished from WITH queries of the same name', async () => {
     const { tables } = await analyze(
       db,
       'with todo as (select * from todo where sort = 1) select todo.* from todo, list',
@@ -210,13 +210,13 @@ describe('tables', () => {
     expect(tables.map((table) => table.name)).toEqual(['todo', 'list']);
   });
 
-  it('in a recursive WITH refer to the query itself', async () => {
+  it('do not include the references of a recursive WITH query to itself', async () => {
     const text = `with recursive up as (select id, list_id from todo where id = $1
       union all select t.id, t.list_id from todo t join up on up.list_id = t.id) select * from up`;
     expect((await analyze(db, text)).tables.map((table) => table.name)).toEqual(['todo', 'todo']);
   });
 
-  it('have their key, columns and partitions known', async () => {
+  it('are returned with their keys, columns and partitions', async () => {
     const { tables } = await analyze(db, 'select * from event');
     expect(tables[0]).toMatchObject({
       columns: ['id', 'day'],

@@ -1,11 +1,11 @@
-/** What a compiled view makes of its rows: the keys and the values that clients are sent. */
+/** The keys and the values that a compiled view sends to clients for its rows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { SetupError } from '../../../src/errors.js';
 import { analyze } from '../../../src/view/analyze.js';
 import { type CompiledView, compileView } from '../../../src/view/compile/compile.js';
-import type { ViewShape } from '../../../src/view/define.js';
+import type { ValueOptions } from '../../../src/view/define.js';
 import { render } from '../../../src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
@@ -29,9 +29,9 @@ async function compile(
   text: string,
   key: readonly string[] = ['id'],
   prefix = 'x/',
-  shape?: ViewShape,
+  options?: ValueOptions,
 ): Promise<CompiledView> {
-  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key), shape);
+  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key), options);
 }
 
 /** The rows of a view as a client has them: pairs of key and value. */
@@ -43,8 +43,8 @@ async function rowsOf({ keySql, valueSql, now }: CompiledView, literals: readonl
 
 describe('a key', () => {
   it.each([
-    ['is the column as it is, behind the prefix', ['a'], 'x/', ['x/1/2%']],
-    ['of several columns keeps them apart', ['a', 'b'], '', ['1%2F2%25/3']],
+    ['is the unchanged column after the prefix', ['a'], 'x/', ['x/1/2%']],
+    ['of several columns separates them', ['a', 'b'], '', ['1%2F2%25/3']],
     ['may have a quote in its prefix', ['a'], "o'", ["o'1/2%"]],
   ])('%s', async (_, key, prefix, expected) => {
     const view = await compile("select '1/2%' as a, '3'::text as b", key, prefix);
@@ -52,7 +52,7 @@ describe('a key', () => {
     expect(view).toMatchObject({ prefix, keyColumns: key });
   });
 
-  it('that is null fails, naming the view', async () => {
+  it('that is null causes an error that names the view', async () => {
     for (const key of [['a'], ['a', 'b']]) {
       const view = await compile('select null::text as a, 1 as b', key);
       await expect(rowsOf(view)).rejects.toThrow("ann's");
@@ -75,7 +75,7 @@ describe('a value', () => {
     ['null', 'numeric', null],
     ['7', 'int', 7],
     ["'7'", 'text', '7'],
-  ])('%s::%s is %j', async (column, type, value) => {
+  ])('from %s::%s is %j', async (column, type, value) => {
     for (const beside of ['1::int', '1::bigint', '1.5::numeric']) {
       const text = `select ${beside} as id, ${column}::${type} as "a ""b"`;
       const [row] = await rowsOf(await compile(text));
@@ -85,7 +85,7 @@ describe('a value', () => {
     }
   });
 
-  it('is refused where it is a column that there is not', async () => {
+  it('is refused if it names a missing column', async () => {
     const compiled = compile('select 1 as id, 2 as "b/"', ['id'], 'x/', { value: 'c' });
     await expect(compiled).rejects.toThrow(SetupError);
     await expect(compiled).rejects.toThrow(
@@ -93,7 +93,7 @@ describe('a value', () => {
     );
   });
 
-  it.each<[shape: ViewShape, value: object]>([
+  it.each<[options: ValueOptions, value: object]>([
     [{}, { id: 1, list_id: null, _a__b_: 'x', at: null }],
     [{ columns: 'camelCase' }, { id: 1, listId: null, _aB: 'x', at: null }],
     [
@@ -106,9 +106,9 @@ describe('a value', () => {
       { ['x'.repeat(70)]: 1, _a__b_: 'x' },
     ],
     [{ timestamps: 'UTC' }, { id: 1, list_id: null, _a__b_: 'x', at: null }],
-  ])('has the form %j', async (shape, value) => {
+  ])('has the format of the options %j', async (options, value) => {
     const text = `select null::text as list_id, 'x'::text as "_a__b_", 1 as id, null::timestamptz as at`;
-    expect(await rowsOf(await compile(text, ['id'], 'x/', shape))).toStrictEqual([['x/1', value]]);
+    expect(await rowsOf(await compile(text, ['id'], 'x/', options))).toStrictEqual([['x/1', value]]);
   });
 
   it.each([
@@ -118,7 +118,7 @@ describe('a value', () => {
     ['9999-12-31 23:59:59.999999+00', '9999-12-31T23:59:59.999999Z'],
     ['10000-01-01 00:00:00+00', '10000-01-01T00:00:00'],
     ['-infinity', '-infinity'],
-  ])('has the time %s in UTC as %s, and so has the key', async (time, expected) => {
+  ])('has the time %s in UTC as %s, and so does the key', async (time, expected) => {
     const view = await compile(`select '${time}'::timestamptz as at`, ['at'], 'x/', { timestamps: 'UTC' });
     const [[name, value]] = (await rowsOf(view)) as [[string, unknown]];
     expect([name, value]).toEqual([`x/${expected}`, { at: expected }]);
@@ -126,33 +126,33 @@ describe('a value', () => {
     expect(await rowsOf(text)).toEqual([[`x/${expected}`, expected]]);
   });
 
-  it.each<[shape: ViewShape, message: string]>([
+  it.each<[options: ValueOptions, message: string]>([
     [{ columns: 'camelCase' }, 'two of its columns are called aB by clients. Rename one of them with AS'],
     [{ columns: { a_b: 'id' } }, 'two of its columns are called id by clients'],
     [{ columns: { c: 'd' } }, 'it renames the column c, which the query does not return. It returns: id, a_b, aB'],
     [{ value: 'id', nulls: 'omit' }, 'its value is one column, so there are no columns to rename'],
     [{ value: 'id', columns: {} }, 'Remove columns and nulls, or value'],
-  ])('is refused with %j', async (shape, message) => {
-    const compiled = compile('select 1 as id, 2 as a_b, 3 as "aB"', ['id'], 'x/', shape);
+  ])('is refused with the options %j', async (options, message) => {
+    const compiled = compile('select 1 as id, 2 as a_b, 3 as "aB"', ['id'], 'x/', options);
     await expect(compiled).rejects.toThrow(SetupError);
     await expect(compiled).rejects.toThrow(message);
   });
 
-  it('has a part in the digest', async () => {
-    const shapes: (ViewShape | undefined)[] = [
+  it('affects the view’s digest through its options', async () => {
+    const variants: (ValueOptions | undefined)[] = [
       ...[undefined, { value: 'id' }, { value: 'b' }, { columns: 'camelCase' }, { columns: { id: 'x' } }],
       ...[{ columns: { id: 'y' } }, { nulls: 'omit' }, { timestamps: 'UTC' }],
     ] as const;
     const digests = await Promise.all(
-      shapes.map(async (shape) => (await compile('select 1 as id, 2 as b', ['id'], 'x/', shape)).digest),
+      variants.map(async (options) => (await compile('select 1 as id, 2 as b', ['id'], 'x/', options)).digest),
     );
-    expect(new Set(digests).size).toBe(shapes.length);
+    expect(new Set(digests).size).toBe(variants.length);
     expect((await compile('select 1 as id, 2 as b', ['id'], 'x/', { value: undefined })).digest).toBe(digests[0]);
   });
 });
 
 describe('a query', () => {
-  it('is read with the parameters in their places', async () => {
+  it('is read with its parameters', async () => {
     await database.pool.query("insert into t (id, s) values (1, 'a'), (2, 'b')");
     const view = await compile('select id, s from t where s = $1 or id = $2');
     expect(view).toMatchObject({ name: "ann's", strategy: 'incremental', choosesByKey: false });
@@ -160,13 +160,13 @@ describe('a query', () => {
     expect(await rowsOf(view, ["'b'", '7'])).toEqual([['x/2', { id: 2, s: 'b' }]]);
   });
 
-  it('reads other states of its tables, and remembers how', async () => {
+  it('reads other states of its tables, and caches the rewritten text', async () => {
     const view = await compile('select t.id from t, other o where o.t_id = t.id and t.s = $1');
-    const text = (stands: readonly string[], focuses?: readonly number[]) =>
-      render(view.standing(stands, focuses), ["'a'"]).replace(/\s+/g, ' ');
+    const text = (tableStates: readonly string[], focuses?: readonly number[]) =>
+      render(view.atStates(tableStates, focuses), ["'a'"]).replace(/\s+/g, ' ');
     expect(text(['plus', 'now'])).toMatch(/from plus as t, other as o where/i);
     expect(text(['now', 'plus'])).toMatch(/from t, plus as o where/i);
-    expect(view.standing(['now', 'plus'])).toBe(view.standing(['now', 'plus']));
+    expect(view.atStates(['now', 'plus'])).toBe(view.atStates(['now', 'plus']));
     const { rows } = await database.pool.query("select array['t'::regclass::int, 'other'::regclass::int] as oids");
     expect(view.occurrenceTables).toEqual(rows[0].oids);
     expect(view.focusSets([true, false])).toEqual([[0]]);
@@ -174,12 +174,12 @@ describe('a query', () => {
     expect(view.focusSets([true, true])).toBe(view.focusSets([true, true]));
   });
 
-  it('without the branches that its focuses do not need', async () => {
+  it('is rewritten without the branches that its focuses do not need', async () => {
     const view = await compile('select id from t union select id from other');
     expect(view.focusSets([true, true])).toEqual([[0, 1]]);
     expect(view.focusSets([false, true])).toEqual([[1]]);
-    const whole = render(view.standing(['now', 'plus']), []);
-    expect(render(view.standing(['now', 'plus'], [1]), [])).not.toBe(whole);
+    const whole = render(view.atStates(['now', 'plus']), []);
+    expect(render(view.atStates(['now', 'plus'], [1]), [])).not.toBe(whole);
     expect(whole).not.toMatch(/false/i);
   });
 });

@@ -1,10 +1,10 @@
-/** Which columns of its tables decide what keys a view has, whatever its values are. */
+/** The columns of a view's tables that determine which keys it has, whatever its values are. */
 import { describe, expect, it } from 'vitest';
-import { useTables } from './settled.js';
+import { useTables } from './deterministic.js';
 
 const analyze = useTables();
 
-/** As `t: id s, u: t_id`; * stands for whole rows. */
+/** Returns the columns as `t: id s, u: t_id`, where * stands for whole rows. */
 async function decidingIn(text: string): Promise<string> {
   const { decides, tables } = await analyze(text);
   return [...decides]
@@ -16,7 +16,7 @@ async function decidingIn(text: string): Promise<string> {
     .join(', ');
 }
 
-describe('the key and what finds the rows decide', () => {
+describe('a query’s deciding columns', () => {
   it.each([
     ['select * from t', 't: id'],
     ['select id, x, s || f as s, to_jsonb(t) as doc from t', 't: id'],
@@ -45,10 +45,10 @@ describe('the key and what finds the rows decide', () => {
     ['select t.id, t.s, n from t, unnest(array[t.x, 1]) n', 't: id x'],
     ['select id, s from t where x > 0 union all select a, null from u', 't: id x s, u: a'],
     ['select id, s from t except select a, null from u', 't: id s, u: a'],
-  ])('%s', async (text, expected) => expect(await decidingIn(text)).toBe(expected));
+  ])('include the key and the conditions: %s', async (text, expected) => expect(await decidingIn(text)).toBe(expected));
 });
 
-describe('of what values are made of, nothing decides', () => {
+describe('the deciding columns of a query with computed values', () => {
   it.each([
     ['select id, (select count(*) from u where t_id = t.x) as n from t', 't: id, u: '],
     ['select id, array(select b from u where t_id = id order by a, b) as list from t', 't: id, u: '],
@@ -57,10 +57,12 @@ describe('of what values are made of, nothing decides', () => {
     ['select id, max(x) over (partition by id) as n from t', 't: id'],
     ['select distinct on (id) id, s, f from t order by id, x', 't: id x'],
     ['select distinct x as id, p from t', 't: x'],
-  ])('%s', async (text, expected) => expect(await decidingIn(text)).toBe(expected));
+  ])('leave out the columns of the values: %s', async (text, expected) =>
+    expect(await decidingIn(text)).toBe(expected),
+  );
 });
 
-describe('what orders, groups, tells apart and multiplies decides', () => {
+describe('the deciding columns of a query that orders, groups or multiplies rows', () => {
   it.each([
     ['select id, s, f from t order by x, f limit 3', 't: id x f'],
     ['select id, s, f from t order by x fetch first 3 rows with ties', 't: id x'],
@@ -71,5 +73,7 @@ describe('what orders, groups, tells apart and multiplies decides', () => {
     ['select row_number() over (order by x) as id, s from t', 't: id x'],
     ['select id, s, max(f) over (partition by x) as n from t', 't: id x'],
     ['select id, unnest(array[s]) as n, f from t', 't: id s'],
-  ])('%s', async (text, expected) => expect(await decidingIn(text)).toBe(expected));
+  ])('include those that order, group or multiply: %s', async (text, expected) =>
+    expect(await decidingIn(text)).toBe(expected),
+  );
 });

@@ -1,4 +1,4 @@
-/** The text of a key: for every type that may be one, what JavaScript's String makes of the field that the row has. */
+/** For every type that can be a key, the key's text is what JavaScript's String makes of the row's field. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
@@ -6,7 +6,7 @@ import { openPool } from '../../../src/db/pg.js';
 import { quotedText } from '../../../src/sql.js';
 import { analyze } from '../../../src/view/analyze.js';
 import { compileView } from '../../../src/view/compile/compile.js';
-import type { ViewShape } from '../../../src/view/define.js';
+import type { ValueOptions } from '../../../src/view/define.js';
 import { render } from '../../../src/view/parse/template.js';
 import { type PreparedView, prepareView } from '../../../src/view/served-view.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -29,13 +29,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A view over values of one type, which are its only parameter, as texts. */
-function viewOf(type: string, shape: ViewShape = {}): Promise<PreparedView> {
+/** A view over values of one type. They are its only parameter, as texts. */
+function viewOf(type: string, options: ValueOptions = {}): Promise<PreparedView> {
   const text = `select value::${type} as k from unnest($1::text[]) value`;
-  return prepareView(db, { name: 'x', prefix: '', key: ['k'], text, ...shape });
+  return prepareView(db, { name: 'x', prefix: '', key: ['k'], text, ...options });
 }
 
-interface Found {
+interface KeyAndField {
   /** The client's key. */
   readonly key: string;
   /** The field of the row, as JavaScript reads it. */
@@ -43,7 +43,7 @@ interface Found {
 }
 
 /** @param values an SQL expression for the texts */
-async function keysOf({ view }: PreparedView, values: string, parameters: unknown[] = []): Promise<Found[]> {
+async function keysOf({ view }: PreparedView, values: string, parameters: unknown[] = []): Promise<KeyAndField[]> {
   const text = `select ${view.keySql([values])} as key, ${view.valueSql} as row from (${render(view.now, [values])}) v`;
   const { rows } = await database.pool.query<{ key: string; row: string }>(text, parameters);
   return rows.map(({ key, row }) => ({ key, field: (JSON.parse(row) as { k: unknown }).k }));
@@ -51,7 +51,7 @@ async function keysOf({ view }: PreparedView, values: string, parameters: unknow
 
 const settings = `set datestyle = 'German'; set timezone = 'Asia/Kathmandu'; set intervalstyle = 'sql_standard'`;
 
-describe('a key is what String makes of the field, and finds the row', () => {
+describe('a key', () => {
   it.each<[type: string, ...values: string[]]>([
     ['numeric', '1.50', '1.0', '-0.0', '-12.340', '100', '0.000001', '0.0000001', '-0.00000120', '123456789012345'],
     ['numeric', '1234567890123456.00', '0.12345678901234567', '1e21', '-1e400', '1e-300', '12e-301', '1e-400', 'NaN'],
@@ -87,7 +87,7 @@ describe('a key is what String makes of the field, and finds the row', () => {
     ['pg_lsn', '16/B374D848'],
     ['tsvector', "'a':1 'b':2"],
     ['mood', 'a/b'],
-  ])('of the type %s: %s', async (type, ...values) => {
+  ])('of the type %s equals String of the field and finds the row: %s', async (type, ...values) => {
     const prepared = await viewOf(type);
     const { view } = prepared;
     for (const set of ['', settings]) {
@@ -111,14 +111,14 @@ describe('a key is what String makes of the field, and finds the row', () => {
     }
   });
 
-  it('of any double', async () => {
+  it('of any double equals String of the field', async () => {
     const seed = Math.trunc(Math.random() * 2 ** 31);
     const bits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map((n) => {
       const bytes = new DataView(new ArrayBuffer(8));
       bytes.setBigUint64(0, n);
       return bytes.getFloat64(0);
     });
-    // The shortest decimals of many of these are halfway between two doubles.
+    // The shortest decimals of many of these lie halfway between two doubles.
     const round = fc
       .tuple(fc.bigInt({ min: 1n, max: 10n ** 17n }), fc.integer({ min: 0, max: 24 }))
       .map(([n, zeros]) => Number(n * 10n ** BigInt(zeros)));
@@ -144,7 +144,7 @@ it.each([
   );
 });
 
-it('a view whose keys are what they were keeps its digest, and another one gets a new one', async () => {
+it('a view gets another digest only if the text of its keys can differ', async () => {
   const digestOf = async (type: string) => {
     const text = `select null::${type} as k`;
     return compileView(

@@ -18,7 +18,7 @@ const kysely = new Kysely<{ todo: Todo & { team: number } }>({
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
 });
-const ask = { ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' };
+const input = { ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' };
 
 let database: TestDatabase;
 let db: ReturnType<typeof openPool>;
@@ -38,9 +38,9 @@ afterAll(async () => {
 });
 
 const viewsOf = (query: () => QuerySource) => new ClientViews(db, { todo: { key: ['id'], query } });
-const bind = (query: () => QuerySource) => viewsOf(query).bind(ask, '');
+const resolve = (query: () => QuerySource) => viewsOf(query).resolve(input, '');
 
-const missing = (ask.ctx as { teamID?: string }).teamID;
+const missing = (input.ctx as { teamID?: string }).teamID;
 
 it.each<[what: string, query: () => QuerySource, mistake: RegExp]>([
   [
@@ -53,11 +53,7 @@ it.each<[what: string, query: () => QuerySource, mistake: RegExp]>([
     () => raw<Todo>`select id from todo where id = ${missing}`.compile(kysely),
     /\$1 \(.*\) is undefined/,
   ],
-  [
-    'a value that is not there',
-    () => ({ text: 'select id from todo where id = $1', values: [] }),
-    /\$1 .* is undefined/,
-  ],
+  ['a missing value', () => ({ text: 'select id from todo where id = $1', values: [] }), /\$1 .* is undefined/],
   [
     'an array for one text',
     () => sql`select id from todo where id in (${['a', 'b']})`,
@@ -87,8 +83,8 @@ it.each<[what: string, query: () => QuerySource, mistake: RegExp]>([
   ['a promise', () => sql`select id from todo where id = ${Promise.resolve('a')}`, /is a promise\. Await it before/],
   ['a function', () => sql`select id from todo where id = ${() => 'a'}`, /is a function/],
   ['an object', () => sql`select id from todo where id = ${{ id: 'a' }}`, /is an object, but Postgres expects a text/],
-])('refuses %s as a parameter, with its place and what to write', async (_, query, mistake) => {
-  const failure = await bind(query).catch((error: unknown) => error);
+])('resolve refuses %s as a parameter, and says where and what to write', async (_, query, mistake) => {
+  const failure = await resolve(query).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(SetupError);
   expect((failure as Error).message).toMatch(/^The view "todo" cannot be served: its parameter \$/);
   expect((failure as Error).message).toMatch(mistake);
@@ -109,19 +105,19 @@ it.each<[what: string, query: () => QuerySource]>([
   ['a date and bytes', () => sql`select id from todo where made > ${new Date(0)} or bytes = ${Buffer.from('a')}`],
   ['an object that converts itself', () => sql`select id from todo where team = ${new Price()}`],
   ['a list that a query builder expands', () => kysely.selectFrom('todo').select('id').where('id', 'in', ['a', 'b'])],
-])('takes %s as a parameter', async (_, query) => {
-  await expect(bind(query)).resolves.toHaveLength(1);
+])('resolve accepts %s as a parameter', async (_, query) => {
+  await expect(resolve(query)).resolves.toHaveLength(1);
 });
 
-it('takes fields that the sample context lacks for null', async () => {
+it('resolve treats fields that the sample context lacks as null', async () => {
   const views = viewsOf(() => sql`select id from todo where id = ${missing}`);
-  await expect(views.bind(sampleInput({}), '')).resolves.toHaveLength(1);
+  await expect(views.resolve(sampleInput({}), '')).resolves.toHaveLength(1);
 });
 
 it.each<[what: string, query: () => unknown, mistake: string]>([
   ['plain text', () => 'select id from todo', 'is plain text. Use the `sql` tag: sql`select …`'],
   [
-    'plain text that is given to `sql`',
+    'plain text passed to `sql`',
     () => sql('select id from todo' as never),
     'is plain text. Use the `sql` tag: sql`select …`',
   ],
@@ -136,9 +132,9 @@ it.each<[what: string, query: () => unknown, mistake: string]>([
     () => ({ sql: 'select id from todo', bindings: [] }),
     'is none from the `sql` tag, Kysely, Drizzle or Prisma. Use the `sql` tag: sql`select …`',
   ],
-])('refuses %s as a query, at the start already', async (_, query, mistake) => {
+])('resolve refuses %s as a query, also for the sample context', async (_, query, mistake) => {
   const expected = new SetupError(`The view "todo" cannot be served: its query ${mistake}.`);
   const views = viewsOf(query as () => QuerySource);
-  await expect(views.bind(sampleInput({}), '')).rejects.toThrow(expected);
-  await expect(views.bind(ask, '')).rejects.toThrow(expected);
+  await expect(views.resolve(sampleInput({}), '')).rejects.toThrow(expected);
+  await expect(views.resolve(input, '')).rejects.toThrow(expected);
 });

@@ -1,4 +1,4 @@
-/** How views are divided into partitions, and the companion queries that tell which of them changes affect. */
+/** How views are divided into partitions, and the companion queries that find the partitions that changes affect. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -31,19 +31,19 @@ afterAll(async () => {
 
 const inOneLine = (select: Tree) => deparseSelect(select).replace(/\s+/g, ' ');
 
-/** The changed tables, and the query that finds the partitions that they affect. */
+/** Returns the changed tables, and the query that finds the partitions that they affect. */
 function written({ select, focuses }: CompanionQuery): string {
   const tables = select.fromClause as { RangeVar: { alias: { aliasname: string } } }[];
   return `${focuses.map((focus) => tables[focus]!.RangeVar.alias.aliasname)}: ${inOneLine(select)}`;
 }
 
-async function divided(
+async function divide(
   text: string,
   key = 'id',
 ): Promise<{ readonly companions: string[]; readonly restricted: string }> {
   const { inlined, partition } = await analyze(db, text, key.split(' '));
   const select = cloneTree(inlined);
-  restrict(select, partition?.places ?? [], 'one');
+  restrict(select, partition?.restrictionPoints ?? [], 'one');
   return { companions: (partition?.queries ?? []).map(written), restricted: inOneLine(select) };
 }
 
@@ -60,7 +60,7 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of a chain of outer joins join what is on the way',
+      'of a chain of outer joins include the joins in between',
       'select i.id, p.title, u.name from issue i left join issue p on p.id = i.parent_id left join users u on u.id = p.assignee_id',
       [
         't1: SELECT t1.id AS tidemark_r1 FROM issue AS t1',
@@ -92,7 +92,7 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of two NOT EXISTS leave the other out: both can change at once',
+      'of two NOT EXISTS leave the other one out, because both can change together',
       `select i.id from issue i where not exists (select from seen s where s.issue_id = i.id)
        and not exists (select from comment c where c.issue_id = i.id)`,
       [
@@ -102,7 +102,7 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of NOT IN look for equal values, and for nulls',
+      'of NOT IN search for equal values and for nulls',
       'select i.id from issue i where i.id not in (select c.issue_id from comment c)',
       [
         't1: SELECT t1.id AS tidemark_r1 FROM issue AS t1',
@@ -111,7 +111,7 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of HAVING leave it out: a group can leave the view by an insert',
+      'of HAVING leave it out, because an insert can remove a group from the view',
       'select issue_id as id from comment where author_id = $1 group by issue_id having count(*) < 5',
       ['t1: SELECT t1.issue_id AS tidemark_r1 FROM comment AS t1 WHERE t1.author_id = $1'],
     ],
@@ -124,14 +124,14 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of a condition on what DISTINCT ON has chosen leave it out: another row can take its place',
+      'of a condition on the row chosen by DISTINCT ON leave it out, because the choice can change',
       `select i.id from issue i join (
          select distinct on (issue_id) issue_id, author_id from comment order by issue_id, at desc, id
        ) c on c.issue_id = i.id where c.author_id = $1`,
       ['t1,t2: SELECT t1.id AS tidemark_r1 FROM issue AS t1, comment AS t2 WHERE t2.issue_id = t1.id'],
     ],
     [
-      'of a full join look for the rows of both sides, and for those that match',
+      'of a full join search for the rows of both sides and for those that match',
       'select id, i.title, u.name from issue i full join users u using (id)',
       [
         't1: SELECT t1.id AS tidemark_r1 FROM issue AS t1',
@@ -149,7 +149,7 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of the latest row by LATERAL leave out its LIMIT',
+      'of the latest row from LATERAL leave out its LIMIT',
       `select i.id, c.body from issue i left join lateral (
          select body from comment where issue_id = i.id order by at desc, id limit 1
        ) c on true`,
@@ -181,12 +181,12 @@ describe('companion queries', () => {
       ],
     ],
     [
-      'of a count of everything tell only whether it may differ',
+      'of a total count show only whether it may differ',
       'select count(*) as id from issue where project_id = $1',
       ['t1: SELECT FROM issue AS t1 WHERE t1.project_id = $1'],
     ],
     [
-      'of a table that any row may depend on tell only whether it may differ',
+      'of a table that affects any row show only whether a row may differ',
       'select i.id, (select max(body) from comment where author_id = $1) as latest from issue i where i.project_id = $2',
       [
         't1: SELECT t1.id AS tidemark_r1 FROM issue AS t1 WHERE t1.project_id = $2',
@@ -194,10 +194,10 @@ describe('companion queries', () => {
       ],
     ],
   ])('%s', async (_, text, companions) => {
-    expect((await divided(text)).companions).toEqual(companions);
+    expect((await divide(text)).companions).toEqual(companions);
   });
 
-  it('are unknown for a recursive query', async () => {
+  it('do not exist for a recursive query', async () => {
     const { strategy, partition } = await analyze(
       db,
       `with recursive r as (select id from issue where parent_id is null union select i.id from issue i join r on i.parent_id = r.id)
@@ -209,7 +209,7 @@ describe('companion queries', () => {
   });
 });
 
-describe('a query is restricted to a partition', () => {
+describe('a query', () => {
   it.each([
     [
       'before it groups',
@@ -222,7 +222,7 @@ describe('a query is restricted to a partition', () => {
       `SELECT id FROM issue WHERE ${isOfPartition('issue.id')} EXCEPT SELECT issue_id FROM seen WHERE ${isOfPartition('seen.issue_id')}`,
     ],
     [
-      'in the place of a WITH query',
+      'inside a WITH query',
       'with mine as (select * from issue where project_id = $1) select m.id, u.name from mine m left join users u on u.id = m.assignee_id',
       `SELECT m.id, u.name FROM ( SELECT * FROM issue WHERE project_id = $1 AND ${isOfPartition('issue.id')} ) AS m LEFT JOIN users AS u ON u.id = m.assignee_id`,
     ],
@@ -246,31 +246,31 @@ describe('a query is restricted to a partition', () => {
       'select id, title, body from issue full join users using (id) full join comment using (id)',
       `SELECT id, title, body FROM issue FULL JOIN users USING (id) FULL JOIN comment USING (id) WHERE ${isOfPartition('id')}`,
     ],
-  ])('%s', async (_, text, restricted) => {
-    expect((await divided(text)).restricted).toBe(restricted);
+  ])('is restricted to a partition %s', async (_, text, restricted) => {
+    expect((await divide(text)).restricted).toBe(restricted);
   });
 
-  it('before it numbers rows, if all windows have the partition’s columns', async () => {
+  it('is restricted before it numbers rows if all windows have the partition’s columns', async () => {
     const text = (over: string) =>
       `select id, state, rn from (select id, state, row_number() over (${over}order by id) as rn from issue) x where rn < 9`;
-    expect((await divided(text('partition by state '), 'state id')).restricted).toContain(
+    expect((await divide(text('partition by state '), 'state id')).restricted).toContain(
       `FROM issue WHERE ${isOfPartition('issue.state')} ) AS x WHERE rn < 9`,
     );
-    // The key need not have them, if no two rows have the same.
-    expect((await divided(text('partition by state '))).restricted).toContain(isOfPartition('issue.state'));
-    expect((await divided(text(''), 'state id')).restricted).not.toContain('tidemark_c');
+    // The key need not include the partition's columns if no two rows share it.
+    expect((await divide(text('partition by state '))).restricted).toContain(isOfPartition('issue.state'));
+    expect((await divide(text(''), 'state id')).restricted).not.toContain('tidemark_c');
   });
 
-  it('by the primary key of a table, if the key is not of one and no two rows have the same', async () => {
-    const { companions, restricted } = await divided(
+  it('is restricted by a table’s primary key if its own key is computed and unique', async () => {
+    const { companions, restricted } = await divide(
       'select i.id::text as id, u.name from issue i left join users u on u.id = i.assignee_id',
     );
     expect(companions[0]).toBe('t1: SELECT t1.id AS tidemark_r1 FROM issue AS t1');
     expect(restricted).toContain(`WHERE ${isOfPartition('i.id')}`);
   });
 
-  it('to the rows of one of what a LATERAL subquery reads for', async () => {
-    const { companions, restricted } = await divided(
+  it('is restricted to one of the rows for which LATERAL reads', async () => {
+    const { companions, restricted } = await divide(
       `select c.id, c.body from member m cross join lateral (
          select * from comment where author_id = m.user_id order by at desc, id limit 3
        ) c where m.project_id = 1`,
@@ -281,20 +281,20 @@ describe('a query is restricted to a partition', () => {
     expect(restricted).toContain('m.project_id = tidemark_c.tidemark_r1 AND m.user_id = tidemark_c.tidemark_r2');
   });
 
-  it('by merged columns that it groups by', async () => {
+  it('is restricted by merged columns that it groups by', async () => {
     const text =
       'select id, count(*) as n from issue full join users using (id) full join comment using (id) group by id having count(*) > 1';
-    expect((await divided(text)).restricted).toContain(' = tidemark_c.tidemark_r1 GROUP BY id');
+    expect((await divide(text)).restricted).toContain(' = tidemark_c.tidemark_r1 GROUP BY id');
   });
 
-  it('not by COALESCE of other columns than those that a full join compares', async () => {
+  it('is not restricted by COALESCE of columns that a full join does not compare', async () => {
     const text = (on: string) =>
       `select coalesce(i.parent_id, u.id) as id, u.name from issue i full join users u on ${on}`;
     expect((await analyze(db, text('i.parent_id = u.id'), ['id'])).strategy).toBe('keyed');
     expect((await analyze(db, text('i.id = u.id'), ['id'])).strategy).toBe('compare');
   });
 
-  it('not if a join hides the table', async () => {
+  it('is not restricted if a join hides the table', async () => {
     const text = (name: string) =>
       `select ${name}.id::text as id, u.name from (issue i join member m on m.project_id = i.id and m.user_id = 1) ${name === 'i' ? '' : name}
        left join users u on u.id = ${name}.assignee_id`;
@@ -302,7 +302,7 @@ describe('a query is restricted to a partition', () => {
     expect((await analyze(db, text('j'), ['id'])).strategy).toBe('compare');
   });
 
-  it('not at all, if rows of several partitions may have the same key', async () => {
+  it('is not restricted if rows of several partitions may have the same key', async () => {
     const { strategy } = await analyze(
       db,
       'select i.title as id, u.name from issue i left join users u on u.id = i.assignee_id',

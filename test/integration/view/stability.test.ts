@@ -1,4 +1,4 @@
-/** What changes without a write is refused, in whatever form it comes; what does not, is not. */
+/** A query that changes without a write is refused in any form. A query that does not is accepted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.js
 let database: TestDatabase;
 let db: Database;
 
-/** A type with operators of its own, by which it is sorted. */
+/** A type that is sorted by operators of its own. */
 const sorted = (type: string, { equal, more }: { readonly equal: string; readonly more: string }) => `
     create type ${type} as (cents int);
     create function ${type}_equal(${type}, ${type}) returns boolean language sql ${equal} as 'select $1.cents = $2.cents';
@@ -68,7 +68,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('refused', () => {
+describe('a query that can change without a write', () => {
   it.each([
     ['select id, t.in_eur from t', 'the function in_eur()'],
     ['select id, (t).in_eur from t', 'the function in_eur()'],
@@ -124,12 +124,12 @@ describe('refused', () => {
     ['select id, (at::time)::timetz as x from t', 'timetz()'],
     ['select id, ctid::text as x from t', 'system column'],
     ['select id, tableoid as x from t', 'system column'],
-  ])('%s', async (text, message) => {
+  ])('is refused: %s', async (text, message) => {
     await expect(analyze(db, text, ['id'])).rejects.toThrow(message);
   });
 });
 
-describe('not refused', () => {
+describe('a query that changes only after writes', () => {
   it.each([
     "select id from t where to_tsvector('english', s) @@ websearch_to_tsquery('english', $1)",
     "select id, ts_headline('english', s, to_tsquery('simple', 'x')) as h from t",
@@ -148,13 +148,13 @@ describe('not refused', () => {
     "select id from t where at > '2026-01-01' and during && '[2026-01-01,)'",
     'select id from t where at > $1 and day = any ($2)',
     "select id, (doc ->> 'due')::date as due, cast(s as timestamptz) as at from t",
-  ])('%s', async (text) => {
+  ])('is accepted: %s', async (text) => {
     await analyze(db, text, ['id']);
   });
 });
 
 it.each(['select id, at::date as x, day::timestamptz as y from t', 'select id, s as x from t where at > $1'])(
-  'nothing is read from text in %s',
+  'a query that reads no date from text stays as it is: %s',
   async (text) => {
     expect((await analyze(db, text, ['id'])).text).toBe(text);
   },
@@ -164,7 +164,7 @@ it.each([
   "select (doc ->> 'due')::date as id from t",
   "select (doc ->> 'due')::date as id from t group by (doc ->> 'due')::date",
   'select cast(s as timestamptz) as id from t where id = 1 order by cast(s as timestamptz) limit 1',
-])('a text that means another moment each time fails the query: %s', async (text) => {
+])('a query fails if it reads a text that means a different time on each read: %s', async (text) => {
   const { text: served } = await analyze(db, text, ['id']);
   await database.pool.query('truncate t');
   await database.pool.query(`insert into t (id, s, doc) values (1, '2026-01-01', '{"due": "2026-01-01"}')`);
@@ -173,26 +173,26 @@ it.each([
   await expect(database.pool.query(served)).rejects.toThrow('a view cannot read text such as "now" as a date');
 });
 
-// Older versions of Postgres do not know it.
-it('a moment that JSON_VALUE reads is refused where it is known', async () => {
+// Older versions of Postgres do not support it.
+it('a date that JSON_VALUE reads is refused where Postgres supports it', async () => {
   const text = "select id, json_value(doc, '$.due' returning date) as due from t";
   await expect(analyze(db, text, ['id'])).rejects.toThrow(/reads a date from text|syntax error/);
 });
 
-describe('a parameter that means another moment each time is refused, too:', () => {
-  // What Postgres hands to a subquery it counts like the parameters: here the second is a moment.
+describe('a parameter that means a different time on each read', () => {
+  // Postgres numbers values passed to a subquery like parameters. Here, the second one is a date/time value.
   const at = 'select id from t where at > $1 and s <> $2 and (id, at) = (select id, at from t order by id limit 1)';
-  const bind = (text: string, value: unknown) =>
+  const resolve = (text: string, value: unknown) =>
     new ClientViews(db, {
       t: defineView({ query: () => ({ text, values: [value, 'now'] }), key: 'id' }),
-    }).bind({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }, '');
+    }).resolve({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }, '');
 
   it.each<[text: string, fixed: unknown, moving: unknown]>([
     [at, '2026-01-01', 'now'],
     ['select id from t where at = any ($1) and s <> $2', '{2026-01-01}', '{2026-01-01,now}'],
     ['select id from t where at = any ($1) and s <> $2', ['2026-01-01'], ['2026-01-01', 'now']],
-  ])('%s', async (text, fixed, moving) => {
-    await bind(text, fixed);
-    await expect(bind(text, moving)).rejects.toThrow(`parameter $1 is '${String(moving)}'`);
+  ])('is refused in %s, and %j is not', async (text, fixed, moving) => {
+    await resolve(text, fixed);
+    await expect(resolve(text, moving)).rejects.toThrow(`parameter $1 is '${String(moving)}'`);
   });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const mayRepeat = async (text: string) => (await analyze(db, text, ['id'])).keysMayRepeat;
 
-describe('a key identifies a row', () => {
+describe('a key that identifies a row', () => {
   it.each([
     'select * from todo',
     'select id from todo where list in (select list from share where usr = $1)',
@@ -50,12 +50,12 @@ describe('a key identifies a row', () => {
     'select count(*) as id from todo',
     'select id from todo order by id limit 10',
     'select t.id from todo t cross join (select max(id) from todo) m',
-  ])('%s', async (text) => {
+  ])('is recognized: %s', async (text) => {
     expect(await mayRepeat(text)).toBe(false);
   });
 });
 
-describe('nothing proves that a key identifies a row', () => {
+describe('a key that might not identify a row', () => {
   it.each([
     'select x.* from share s cross join lateral (select * from todo t where t.list = s.list order by t.id limit 3) x',
     'select x.* from share s cross join lateral (select * from todo t where t.list > s.list order by t.id limit 3) x where s.usr = $1',
@@ -83,7 +83,7 @@ describe('nothing proves that a key identifies a row', () => {
     'select t.id from todo t join (select list from share) s on s.list = t.list',
     'select case when id = 1 then 2 else id end as id from todo',
     'select id::int as id from list',
-  ])('%s', async (text) => {
+  ])('is recognized: %s', async (text) => {
     expect(await mayRepeat(text)).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-/** Queries that are read as a whole: how they are written, and that they have the same rows. */
+/** Queries that are read as a whole: how they are written, and that they yield the same rows. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeSelect } from '../../../src/view/compile/whole.js';
@@ -21,71 +21,72 @@ const isOwn = "owner_id = 'ada'";
 const visible = `select id from list where ${isOwn} or id in (${shares})`;
 const split = `select id from list where ${isOwn} union all select id from list where id in (${shares})`;
 
-describe('each alternative of an OR with an IN is an arm of its own', () => {
+describe('an OR with an IN', () => {
   it.each([
-    ['what is tested', `select * from todo where list_id in (${visible})`, `select * from todo where list_id in (${split})`],
-    ['rows, each once', `select * from list where ${isOwn} or id in (${shares})`,
+    ['in a membership test', `select * from todo where list_id in (${visible})`, `select * from todo where list_id in (${split})`],
+    ['in the query itself, which returns each row once', `select * from list where ${isOwn} or id in (${shares})`,
       `select * from list where ${isOwn} union all select * from list where id in (${shares}) and (${isOwn}) is not true`],
-    ['what all arms share', `select * from list where (${isOwn} or id in (${shares})) and open`,
+    ['with an AND, which each arm repeats', `select * from list where (${isOwn} or id in (${shares})) and open`,
       `select * from list where ${isOwn} and open union all select * from list where id in (${shares}) and (${isOwn}) is not true and open`],
-    ['others together', `select id from list where ${isOwn} or open or id in (${shares}) or id in (select 'l3')`,
+    ['with other alternatives, which share an arm', `select id from list where ${isOwn} or open or id in (${shares}) or id in (select 'l3')`,
       `select id from list where ${isOwn} or open union all
        select id from list where id in (${shares}) and (${isOwn} or open) is not true union all
        select id from list where id in (select 'l3') and (${isOwn} or open) is not true and (id in (${shares})) is not true`],
-    ['arms of a UNION', `select id from todo union select id from list where ${isOwn} or id in (${shares})`,
+    ['in an arm of a UNION', `select id from todo union select id from list where ${isOwn} or id in (${shares})`,
       `select id from todo union (select id from list where ${isOwn} union all select id from list where id in (${shares}) and (${isOwn}) is not true)`],
-    ['what is tested in what is tested', `select * from todo where list_id in (select id from list where id in (${shares}) or id in (${visible}))`,
+    ['in a nested membership test', `select * from todo where list_id in (select id from list where id in (${shares}) or id in (${visible}))`,
       `select * from todo where list_id in (select id from list where id in (${shares}) union all select id from list where id in (${split}))`],
-    ['EXISTS', `select * from list where ${isOwn} or exists (${shares} and list_id = list.id)`,
+    ['with EXISTS', `select * from list where ${isOwn} or exists (${shares} and list_id = list.id)`,
       `select * from list where ${isOwn} union all select * from list where exists (${shares} and list_id = list.id) and (${isOwn}) is not true`],
-    ['an OR in EXISTS', `select * from todo t where exists (select from list l where l.id = t.list_id and (l.${isOwn} or l.id in (${shares})))`,
+    ['within EXISTS', `select * from todo t where exists (select from list l where l.id = t.list_id and (l.${isOwn} or l.id in (${shares})))`,
       `select * from todo t where exists (select from list l where l.id = t.list_id and l.${isOwn}) union all
        select * from todo t where exists (select from list l where l.id = t.list_id and l.id in (${shares}))
          and (exists (select from list l where l.id = t.list_id and l.${isOwn})) is not true`],
-    ['the first OR, and no other', `select * from list where (${isOwn} or id in (${shares})) and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3')))`,
+    ['only the first of two', `select * from list where (${isOwn} or id in (${shares})) and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3')))`,
       `select * from list where ${isOwn} and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3'))) union all
        select * from list where id in (${shares}) and (${isOwn}) is not true and exists (select from todo where list_id = list.id and (n = 1 or id in (select 't3')))`],
-    ['joins', `select t.* from todo t join list l on l.id = t.list_id where l.${isOwn} or l.id in (${shares})`,
+    ['over a join', `select t.* from todo t join list l on l.id = t.list_id where l.${isOwn} or l.id in (${shares})`,
       `select t.* from todo t join list l on l.id = t.list_id where l.${isOwn} union all
        select t.* from todo t join list l on l.id = t.list_id where l.id in (${shares}) and (l.${isOwn}) is not true`],
-  ])('%s', (_, given, expected) => {
+  ])('is split into a UNION ALL of its alternatives: %s', (_, given, expected) => {
     expect(whole(given)).toBe(normal(expected));
   }); // biome-ignore format: pairs
 
-  it('also where the view is compared, but for its own rows, which it may count or choose from', () => {
+  it('is split only in membership tests if the view is compared', () => {
     const counted = `select list_id, count(*) as n from todo where list_id in (${visible}) group by list_id`;
     expect(whole(counted, false)).toBe(normal(counted.replace(visible, split)));
     expect(whole(`select * from list where ${isOwn} or id in (${shares})`, false)).toBeUndefined();
   });
 });
 
-describe('what could mean something else, or fail, stays', () => {
+describe('a query whose meaning could change, or which could fail,', () => {
   it.each([
-    ['no OR', `select * from todo where list_id in (select id from list where ${isOwn})`],
-    ['no IN in it', `select * from list where ${isOwn} or open`],
+    ['a query without OR', `select * from todo where list_id in (select id from list where ${isOwn})`],
+    ['an OR without IN', `select * from list where ${isOwn} or open`],
     ['EXISTS by itself', `select * from list where exists (${shares} and list_id = list.id)`],
     ['NOT EXISTS', `select * from list where open or not exists (${shares} and list_id = list.id)`],
     ['DISTINCT', `select distinct owner_id from list where ${isOwn} or id in (${shares})`],
-    ['LIMIT in what is tested', `select * from todo where list_id in (${visible} limit 1)`],
-    ['LIMIT of a UNION that is tested', `select * from todo where list_id in (${visible} union all select 'l3' limit 1)`],
-    ['an aggregate in what is tested', `select * from todo where list_id in (select max(id) from list where ${isOwn} or id in (${shares}))`],
+    ['LIMIT in a membership test', `select * from todo where list_id in (${visible} limit 1)`],
+    ['LIMIT of a UNION in a membership test', `select * from todo where list_id in (${visible} union all select 'l3' limit 1)`],
+    ['an aggregate in a membership test', `select * from todo where list_id in (select max(id) from list where ${isOwn} or id in (${shares}))`],
     ['a cast, which may fail for other rows', `select * from list where ${isOwn} or id::uuid in (select '7'::uuid)`],
     ['a function', `select * from list where ${isOwn} or lower(id) in (${shares})`],
     ['a division in the subquery', `select * from list where open or sort in (select 1 / n from share)`],
     ['more alternatives than four', `select id from list where id in (select 'a') or id in (select 'b') or id in (select 'c') or id in (select 'd') or id in (select 'e')`],
-  ])('%s', (_, text) => {
+  ])('is not split: %s', (_, text) => {
     expect(whole(text)).toBeUndefined();
   }); // biome-ignore format: pairs
 });
 
-it('does not grow without bound', () => {
+it('a split query does not grow without limit', () => {
   let nested = shares;
-  for (let depth = 0; depth < 12; depth++)
+  for (let depth = 0; depth < 12; depth++) {
     nested = `select id from list where open or id in (${nested}) or id in (${nested.length > 2000 ? shares : nested})`;
+  }
   expect(whole(`select * from todo where list_id in (${nested})`)!.length).toBeLessThan(100 * nested.length);
 });
 
-describe('on a database', () => {
+describe('a split query', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createEmptyDatabase();
@@ -120,7 +121,7 @@ describe('on a database', () => {
     `select * from todo t where n in (1, 2) or exists (select from list l where l.id = t.list_id and (l.open or exists (${shares} and list_id = l.id)))`,
     `select owner_id from list where open or id in (${shares}) union select list_id from todo where n < 9 or list_id in (${shares})`,
     `select owner_id, open from list where (open, id) in (select true, list_id from share) or open is null`,
-  ])('%s', async (text) => {
+  ])('returns the same rows: %s', async (text) => {
     const expected = await rowsOf(text);
     expect(expected.length).toBeGreaterThan(0);
     const written = whole(text) ?? whole(text, false);
@@ -128,7 +129,7 @@ describe('on a database', () => {
     expect(await rowsOf(written!)).toEqual(expected);
   });
 
-  /** Conditions on a row of `list`, under an alias of its own at each depth, since EXISTS refers to those around it. */
+  /** Conditions on a row of `list`, with a different alias at each depth, because EXISTS refers to the outer ones. */
   const conditionOf = (depth: number): fc.Arbitrary<string> => {
     const l = `l${depth}`;
     const plain = fc.constantFrom(
@@ -161,7 +162,7 @@ describe('on a database', () => {
     return fc.tuple(groups, fc.constantFrom(' or ', ' and ', ' and not ')).map(([parts, by]) => parts.join(by));
   };
 
-  it('whatever the conditions', async () => {
+  it('returns the same rows for random conditions', async () => {
     let split = 0;
     const query = fc
       .tuple(conditionOf(0), fc.constantFrom('l0.*', 'l0.owner_id', 't.id, l0.open'))

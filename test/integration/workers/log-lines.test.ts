@@ -1,4 +1,4 @@
-/** The log of several processes, in one pipe. */
+/** The log of several processes in one pipe. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ const script = `
     await new Promise(setImmediate);
   }`;
 
-it('lines of processes that write at the same time are not mixed', async () => {
+it('log lines of processes that write at the same time do not mix', async () => {
   const command = '"$NODE" --input-type=module -e "$SCRIPT" & "$NODE" --input-type=module -e "$SCRIPT" & wait';
   const env = { ...process.env, NODE: process.execPath, SCRIPT: script };
   const { stdout } = spawn('sh', ['-c', command], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -46,9 +46,9 @@ export default defineTenants({
   );
 });
 
-it('serves all tenants from each worker, replaces workers without a failed request, and stops', async () => {
+it('the command serves all tenants from each worker, and replaces workers without failed requests', async () => {
   const { url, child, printed, ended } = await serve({}, '--workers', '2');
-  const loads = names.map((name) => new Load(`${url}/api/mutators/pid?tenant=${name}`, { kept: 1, fresh: 1 }));
+  const loads = names.map((name) => new Load(`${url}/api/mutators/pid?tenant=${name}`, { keepAlive: 1, fresh: 1 }));
   const before = await Promise.all(loads.map((load) => answering(load, 2)));
   expect(before[0]!.toSorted()).toEqual(before[1]!.toSorted());
   const stream = await fetch(`${url}/sync/poke?tenant=acme&clientGroupID=g&profileID=p`);
@@ -74,8 +74,8 @@ it('serves all tenants from each worker, replaces workers without a failed reque
   expect(await ended).toMatchObject({ code: 0, signal: null });
 });
 
-it('ends as without workers where the environment names an address for pushes of one application', async () => {
-  // Nobody asks the database that the environment names.
+it('the command refuses SYNC_MUTATE_URL with tenants, as it does without workers', async () => {
+  // No process uses the database that the environment names.
   const DATABASE_URL = 'postgres://127.0.0.1:1/none';
   const env = { DATABASE_URL, SYNC_MUTATE_URL: 'http://127.0.0.1:1/push', PORT: '0', HOST: '127.0.0.1' };
   const [alone, withWorkers] = [await tidemark(['serve'], env), await tidemark(['serve', '--workers', '2'], env)];

@@ -32,11 +32,11 @@ useFolder();
 useDatabase();
 beforeAll(() => migrate({ database: database.url, views: {}, log: silent }));
 
-const clients = { kept: 3, fresh: 3 };
+const clients = { keepAlive: 3, fresh: 3 };
 
 const fileOf = () => join(folder, 'tidemark.config.ts');
 
-/** Starts two workers, and clients that call them. Resolves when both have answered. */
+/** Starts two workers, and clients that call them. Resolves when both workers have responded. */
 async function serveTwo() {
   const file = fileOf();
   writeFileSync(file, config);
@@ -58,7 +58,7 @@ async function serveTwo() {
 const answered = 'tidemark_request_duration_seconds_count{route="/api/mutators/*",status="200"}';
 
 describe('two workers', () => {
-  it('are started again when they are killed; nobody else notices, even if all are gone', async () => {
+  it('are restarted when they are killed, and only requests of killed workers fail', async () => {
     const { load, pids, metric, child, ended } = await serveTwo();
     const victims: { pid: number; at: number }[] = [];
     const kill = (pid: number) => {
@@ -77,11 +77,11 @@ describe('two workers', () => {
     const last = await answering(load, 2);
     expect(last.filter((pid) => others.includes(pid))).toEqual([]);
     await load.end();
-    // A call fails if its connection, or its answer, was that of a process that has been killed.
+    // A call may only fail if its connection, or its response, was that of a killed process.
     const isExcused = ({ outcome, over, started }: (typeof load.calls)[number]) =>
       outcome !== hung && victims.some(({ pid, at }) => (over === undefined ? started < at : over === pid));
     expect(load.failed.filter((one) => !isExcused(one))).toEqual([]);
-    expect(load.failed.length).toBeLessThanOrEqual(2 * (clients.kept + clients.fresh));
+    expect(load.failed.length).toBeLessThanOrEqual(2 * (clients.keepAlive + clients.fresh));
 
     child.kill('SIGTERM');
     const { code, stdout } = await ended;
@@ -89,7 +89,7 @@ describe('two workers', () => {
     expect(stdout.match(/A worker ended by itself \(signal SIGKILL\)/g)).toHaveLength(3);
   });
 
-  it('are replaced at SIGHUP without a failed request; those that cannot be replaced serve on', async () => {
+  it('are replaced at SIGHUP without a failed request, and keep serving if they cannot be replaced', async () => {
     const { url, file, load, pids, metric, child, printed } = await serveTwo();
     const checks = new Set<number | string>();
     let isChecking = true;
@@ -114,9 +114,9 @@ describe('two workers', () => {
     expect(await metric(answered)).toBe(load.calls.length);
   });
 
-  it('answer what has been asked when they are told to stop', async () => {
+  it('answer pending requests before they stop', async () => {
     const { url, load, pids, child, ended } = await serveTwo();
-    // As many as one worker runs at once: they need not be shared out evenly.
+    // As many as one worker runs at the same time. They need not be distributed evenly.
     const slow = Array.from({ length: 4 }, () => call(`${url}/api/mutators/slow`, new Agent()));
     await vi.waitFor(async () => {
       const { rowCount } = await database.pool.query(
@@ -137,7 +137,7 @@ describe('two workers', () => {
 describe('the command', () => {
   const env = () => ({ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' });
 
-  it('ends as without workers if the first cannot start', async () => {
+  it('ends as it does without workers if the first worker cannot start', async () => {
     const views = "views: { lost: { key: ['id'], query: () => ({ text: 'select id from lost', values: [] }) } }";
     writeFileSync(fileOf(), config.replace('views: {}', views));
     const [alone, withWorkers] = [await tidemark(['serve'], env()), await tidemark(['serve', '--workers', '2'], env())];
@@ -145,7 +145,7 @@ describe('the command', () => {
     expect(withWorkers).toEqual(alone);
   });
 
-  it('ends if the port is taken', async () => {
+  it('ends if the port is in use', async () => {
     writeFileSync(fileOf(), config);
     const { url } = await serve({ DATABASE_URL: database.url });
     const { code, stderr } = await tidemark(['serve', '--workers', '2'], { ...env(), PORT: new URL(url).port });
@@ -153,7 +153,7 @@ describe('the command', () => {
     expect(code).toBe(1);
   });
 
-  it('has each worker collect garbage with one thread', async () => {
+  it('starts workers that collect garbage with one thread', async () => {
     writeFileSync(fileOf(), config);
     const { url } = await serve({ DATABASE_URL: database.url }, '--workers', '1');
     const { pid } = await call(`${url}/api/mutators/pid`, new Agent());

@@ -27,8 +27,8 @@ beforeEach(async () => {
       generate_series(1, 2) m`);
 });
 
-const run: string[] = [];
-const note = defineMutator(() => void run.push('note'));
+const applied: string[] = [];
+const note = defineMutator(() => void applied.push('note'));
 
 async function push(...mutations: Parameters<typeof pushRequest>[1]) {
   const { log } = memoryLog();
@@ -42,7 +42,7 @@ async function refusals(): Promise<string[]> {
   return rows.map((row) => row.key);
 }
 
-it('one refusal of the caller’s user and profile is deleted, once, in its place among the mutations', async () => {
+it('dismissing a refusal deletes it once, only for the caller’s user and profile', async () => {
   const before = await refusals();
   expect(before).toHaveLength(16);
   const mutations = [
@@ -52,7 +52,7 @@ it('one refusal of the caller’s user and profile is deleted, once, in its plac
   ];
   expect(await push(...mutations)).toBeNull();
   expect(await refusals()).toEqual(before.filter((key) => key !== 'u/p/d/2'));
-  expect(run).toEqual(['note', 'note']);
+  expect(applied).toEqual(['note', 'note']);
   await database.pool.query("insert into tidemark.refusal values ('u', 'p', 'd', 2, null, 'conflict', null)");
   expect(await push(...mutations)).toBeNull();
   expect(await refusals()).toEqual(before);
@@ -68,9 +68,9 @@ it.each<[what: string, args: unknown]>([
   ['a number that is no integer', { clientID: 'c', mutationID: 1.5 }],
   ['a mutation that was not refused', { clientID: 'c', mutationID: 3 }],
   ['a list', [1, 2]],
-])('args that name %s delete nothing, and hold up nothing', async (_, args) => {
-  run.length = 0;
+])('dismissing with args that name %s deletes nothing, and does not stop the push', async (_, args) => {
+  applied.length = 0;
   expect(await push(mutation(1, 'tidemark/dismissed', args), mutation(2, 'note'))).toBeNull();
   expect(await refusals()).toHaveLength(16);
-  expect(run).toEqual(['note']);
+  expect(applied).toEqual(['note']);
 });

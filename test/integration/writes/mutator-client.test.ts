@@ -1,4 +1,4 @@
-/** The client that mutators get: what it sends, what it does not, and what it knows of the transaction. */
+/** The client that mutators get: what it sends, what it does not send, and how it tracks the transaction. */
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -7,33 +7,33 @@ import { MutatorClient } from '../../../src/writes/client/mutator-client.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;
-let own: pg.PoolClient;
+let connection: pg.PoolClient;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   await parserLoaded;
   database = await createTestDatabase();
   pool = createPool(database.url, 1);
-  own = await pool.connect();
-  await own.query('create table entry (n int)');
+  connection = await pool.connect();
+  await connection.query('create table entry (n int)');
 });
 afterAll(async () => {
-  own.release();
+  connection.release();
   await pool.end();
   await database.drop();
 });
-beforeEach(() => own.query('begin'));
-afterEach(() => own.query('rollback'));
+beforeEach(() => connection.query('begin'));
+afterEach(() => connection.query('rollback'));
 
-const setting = async () => (await own.query('show lock_timeout')).rows[0].lock_timeout;
+const setting = async () => (await connection.query('show lock_timeout')).rows[0].lock_timeout;
 const set = 'set local lock_timeout = 7';
-const entries = async () => (await own.query('select n from entry order by n')).rows.map(({ n }) => n);
+const entries = async () => (await connection.query('select n from entry order by n')).rows.map(({ n }) => n);
 const add = (client: pg.ClientBase, n: number) => client.query('insert into entry values ($1)', [n]);
 const failed = { name: 'TransactionControlError' };
 
 describe('the client of a mutator', () => {
-  it('is a client, and sends what is asked', async () => {
-    const guarded = new MutatorClient(own);
+  it('is a pg.Client, and sends statements', async () => {
+    const guarded = new MutatorClient(connection);
     expect(guarded.client).toBeInstanceOf(pg.Client);
     expect(guarded.client.getTransactionStatus()).toBe('T');
     expect((await guarded.client.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
@@ -44,8 +44,8 @@ describe('the client of a mutator', () => {
     guarded.check();
   });
 
-  it('then refuses what is not plain, and whatever comes after it', async () => {
-    const guarded = new MutatorClient(own);
+  it('refuses, once restricted, a statement that is not plain and all later ones', async () => {
+    const guarded = new MutatorClient(connection);
     guarded.restrict();
     expect((await guarded.client.query('select $1::int as n', [1])).rows).toEqual([{ n: 1 }]);
     await expect(guarded.client.query(set)).rejects.toMatchObject({ name: 'NotPlainError' });
@@ -55,11 +55,11 @@ describe('the client of a mutator', () => {
     expect(await setting()).toBe('0');
   });
 
-  it('refuses in each of the ways that the driver answers', async () => {
-    const guarded = new MutatorClient(own);
+  it('reports a refusal in each way that the driver supports', async () => {
+    const guarded = new MutatorClient(connection);
     guarded.restrict();
-    const told = new Promise((resolve) => guarded.client.query(set, resolve));
-    expect(await told).toMatchObject({ name: 'NotPlainError' });
+    const byCallback = new Promise((resolve) => guarded.client.query(set, resolve));
+    expect(await byCallback).toMatchObject({ name: 'NotPlainError' });
     const withValues = new Promise((resolve) => guarded.client.query(set, [], resolve));
     expect(await withValues).toMatchObject({ name: 'NotPlainError' });
     const submitted = new Promise((resolve) =>
@@ -69,28 +69,28 @@ describe('the client of a mutator', () => {
     expect(await setting()).toBe('0');
   });
 
-  it('says that a statement has failed as soon as whoever sent it knows, until that is mended', async () => {
-    const guarded = new MutatorClient(own);
+  it('is not sound from a failed statement until a rollback', async () => {
+    const guarded = new MutatorClient(connection);
     const { client } = guarded;
     await client.query('select 1');
     expect(guarded.isSound).toBe(true);
     await client.query('savepoint a');
-    const seen = await client.query('select 1 / 0').catch(() => guarded.isSound);
-    expect(seen).toBe(false);
+    const onRejection = await client.query('select 1 / 0').catch(() => guarded.isSound);
+    expect(onRejection).toBe(false);
     await client.query('rollback to a');
     expect(guarded.isSound).toBe(true);
-    const told = await new Promise((resolve) => client.query('select 1 / 0', () => resolve(guarded.isSound)));
-    expect(told).toBe(false);
+    const inCallback = await new Promise((resolve) => client.query('select 1 / 0', () => resolve(guarded.isSound)));
+    expect(inCallback).toBe(false);
   });
 
   it('sends nothing once it is closed', async () => {
-    const guarded = new MutatorClient(own);
+    const guarded = new MutatorClient(connection);
     guarded.close();
     await expect(guarded.client.query('select 1')).rejects.toThrow('is over');
   });
 
-  it('outlives whoever takes it for a client of a pool, or for a pool', async () => {
-    const { client } = new MutatorClient(own);
+  it('works as a pool or a pooled client, and survives its release and end', async () => {
+    const { client } = new MutatorClient(connection);
     await client.end();
     client.release(true);
     client.release();
@@ -106,8 +106,8 @@ describe('the client of a mutator', () => {
   });
 });
 
-/** Ways to send a text, each of which fulfils when it is done. */
-const forms: [form: string, (client: pg.ClientBase, text: string) => Promise<unknown>][] = [
+/** Ways to send a text. Each of them resolves when the text has run. */
+const sendings: [kind: string, (client: pg.ClientBase, text: string) => Promise<unknown>][] = [
   ['a text', (client, text) => client.query(text)],
   ['a text with values', (client, text) => client.query(text, [])],
   ['an object', (client, text) => client.query({ text, values: [], rowMode: 'array', types: pg.types })],
@@ -119,9 +119,9 @@ const forms: [form: string, (client: pg.ClientBase, text: string) => Promise<unk
   ],
 ];
 
-describe.each(forms)('transactions that are begun and ended by %s', (_form, send) => {
+describe.each(sendings)('transactions that are begun and ended with %s', (_form, send) => {
   it('are nested', async () => {
-    const guarded = new MutatorClient(own);
+    const guarded = new MutatorClient(connection);
     const { client } = guarded;
     await send(client, 'BEGIN');
     await add(client, 1);
@@ -133,12 +133,12 @@ describe.each(forms)('transactions that are begun and ended by %s', (_form, send
     await send(client, 'COMMIT');
     await send(client, 'end');
     guarded.check();
-    expect(own.getTransactionStatus()).toBe('T');
+    expect(connection.getTransactionStatus()).toBe('T');
     expect(await entries()).toEqual([1, 3]);
   });
 
-  it('are refused where none was begun', async () => {
-    const guarded = new MutatorClient(own);
+  it('are refused at the end if none was begun', async () => {
+    const guarded = new MutatorClient(connection);
     const { client } = guarded;
     await add(client, 1);
     await expect(send(client, 'commit')).rejects.toMatchObject(failed);
@@ -146,16 +146,16 @@ describe.each(forms)('transactions that are begun and ended by %s', (_form, send
     await send(client, 'begin');
     await send(client, 'commit');
     await expect(send(client, 'commit')).rejects.toMatchObject(failed);
-    expect(own.getTransactionStatus()).toBe('T');
+    expect(connection.getTransactionStatus()).toBe('T');
     expect(await entries()).toEqual([1]);
-    // Whatever became of the error: nothing must be committed.
+    // Whatever happened to the error, nothing must be committed.
     expect(() => guarded.check()).toThrow('cannot end its transaction');
   });
 });
 
 describe('a nested transaction', () => {
-  it('takes back no more than its own, however often', async () => {
-    const guarded = new MutatorClient(own);
+  it('rolls back only its own statements, any number of times', async () => {
+    const guarded = new MutatorClient(connection);
     const { client } = guarded;
     await client.query('savepoint mine');
     for (const n of [1, 2, 3]) {
@@ -174,8 +174,8 @@ describe('a nested transaction', () => {
     expect(await entries()).toEqual([]);
   });
 
-  it('in which a statement has failed cannot be committed, only rolled back', async () => {
-    const guarded = new MutatorClient(own);
+  it('in which a statement has failed can only be rolled back', async () => {
+    const guarded = new MutatorClient(connection);
     const { client } = guarded;
     await add(client, 1);
     await client.query('begin');
@@ -183,7 +183,7 @@ describe('a nested transaction', () => {
     await client.query('select 1 / 0').catch(() => {});
     await expect(client.query('commit')).rejects.toMatchObject({ code: '25P02' });
     await expect(client.query('begin')).rejects.toMatchObject({ code: '25P02' });
-    // Not the mutator's fault, perhaps: the COMMIT will tell.
+    // The mutator may not be at fault. The COMMIT will show that.
     guarded.check();
     await client.query('rollback');
     guarded.check();
@@ -192,16 +192,16 @@ describe('a nested transaction', () => {
   });
 
   it('must be ended', async () => {
-    const guarded = new MutatorClient(own);
+    const guarded = new MutatorClient(connection);
     await guarded.client.query('begin');
     expect(() => guarded.check()).toThrow('left a transaction open');
     await guarded.client.query('commit');
     guarded.check();
   });
 
-  it('has the characteristics of the transaction', async () => {
-    const { client } = new MutatorClient(own);
-    await own.query('rollback; begin isolation level repeatable read; select 1');
+  it('has the isolation level of the outer transaction', async () => {
+    const { client } = new MutatorClient(connection);
+    await connection.query('rollback; begin isolation level repeatable read; select 1');
     await client.query('begin');
     await client.query('set transaction isolation level read committed');
     const { rows } = await client.query('show transaction_isolation');
@@ -210,7 +210,7 @@ describe('a nested transaction', () => {
   });
 });
 
-describe('is refused before anything is done:', () => {
+describe('transaction control that is not nested', () => {
   it.each([
     'begin; insert into entry values (2); commit',
     'insert into entry values (2); commit',
@@ -219,34 +219,34 @@ describe('is refused before anything is done:', () => {
     'commit and chain',
     `prepare transaction 'x'`,
     '/* now */ commit',
-  ])('%s', async (text) => {
-    const guarded = new MutatorClient(own);
+  ])('is refused before it runs: %s', async (text) => {
+    const guarded = new MutatorClient(connection);
     await add(guarded.client, 1);
     await expect(guarded.client.query(text)).rejects.toMatchObject(failed);
     expect(await entries()).toEqual([1]);
     expect(() => guarded.check()).toThrow();
   });
 
-  it('a query that sends itself', async () => {
-    const { client } = new MutatorClient(own);
+  it('is refused before it runs in a query that submits itself', async () => {
+    const { client } = new MutatorClient(connection);
     const submitted = new Promise((resolve) =>
       client.query(Object.assign(new pg.Query('begin'), { handleError: resolve })),
     );
     expect(await submitted).toMatchObject(failed);
-    expect(own.getTransactionStatus()).toBe('T');
+    expect(connection.getTransactionStatus()).toBe('T');
   });
 });
 
 it.each(['do $$ begin commit; end $$', 'do $$ begin rollback; end $$'])(
-  'Postgres itself does not let %s end it',
+  'Postgres itself does not let a block end the transaction: %s',
   async (text) => {
-    const { client } = new MutatorClient(own);
+    const { client } = new MutatorClient(connection);
     await expect(client.query(text)).rejects.toMatchObject({ code: '2D000' });
   },
 );
 
-it('queries that send themselves are sent, and known by their text', async () => {
-  const guarded = new MutatorClient(own);
+it('queries that submit themselves are sent, and classified by their text', async () => {
+  const guarded = new MutatorClient(connection);
   await add(guarded.client, 1);
   const pieces: string[] = [];
   for await (const piece of guarded.client.query(copyTo('copy entry to stdout'))) pieces.push(String(piece));

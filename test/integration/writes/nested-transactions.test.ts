@@ -1,4 +1,4 @@
-/** Mutators that begin transactions in theirs, by query builders: each mutation and its number commit together. */
+/** Mutators that begin nested transactions, through query builders: each mutation and its number commit together. */
 
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, text } from 'drizzle-orm/pg-core';
@@ -33,12 +33,12 @@ afterAll(async () => {
 });
 beforeEach(() => database.pool.query('truncate entry, tidemark.client, tidemark.client_group'));
 
-/** What a mutator does, with any query builder. */
+/** The operations of a mutator, with any query builder. */
 interface Writer {
   add(name: string, n?: number): Promise<unknown>;
-  /** Runs work in a transaction within the one that there is. */
+  /** Runs work in a transaction within the current one. */
   transaction(work: (inner: Writer) => Promise<unknown>): Promise<unknown>;
-  /** A text of the mutator's own. */
+  /** Sends a text of the mutator's own. */
   send(text: string): Promise<unknown>;
 }
 
@@ -59,14 +59,14 @@ function onKysely(client: PoolClient): Writer {
   const outer = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const writer = (tx: Kysely<Tables>): Writer => ({
     add: (name, n = 1) => tx.insertInto('entry').values({ name, n }).execute(),
-    // Kysely nests by a transaction of the outer builder.
+    // Kysely nests through a transaction of the outer builder.
     transaction: (work) => outer.transaction().execute((inner) => work(writer(inner))),
     send: (statement) => client.query(statement),
   });
   return writer(outer);
 }
 
-/** As Prisma's adapter sends it: over a client that it takes from a pool and gives back. */
+/** Sends statements as Prisma's adapter does, over a client that it takes from a pool and returns. */
 function onAdapter(client: PoolClient): Writer {
   const run = (connection: PoolClient, text: string, values: unknown[] = []) =>
     connection.query({ text, values, rowMode: 'array' });
@@ -94,9 +94,9 @@ function onAdapter(client: PoolClient): Writer {
 type Work = (tx: Writer, name: string) => Promise<unknown>;
 
 const works: Record<string, Work> = {
-  nothing: (tx, name) => tx.add(name),
-  commits: (tx, name) => tx.transaction((inner) => inner.add(name)),
-  'takes back what is inside': async (tx, name) => {
+  'does not nest': (tx, name) => tx.add(name),
+  'commits a nested one': (tx, name) => tx.transaction((inner) => inner.add(name)),
+  'rolls a nested one back': async (tx, name) => {
     await tx.add(name);
     const inside = tx.transaction(async (inner) => {
       await inner.add(`${name} inside`);
@@ -104,16 +104,16 @@ const works: Record<string, Work> = {
     });
     await expect(inside).rejects.toThrow('no');
   },
-  'fails inside': async (tx, name) => {
+  'continues after a nested failure': async (tx, name) => {
     await tx.add(name);
     await tx.transaction((inner) => inner.add(`${name} inside`, 100)).catch(() => {});
     await tx.transaction((inner) => inner.add(`${name} after`));
   },
-  'fails inside at last': async (tx, name) => {
+  'ends with a nested failure': async (tx, name) => {
     await tx.add(name);
     await tx.transaction((inner) => inner.add(`${name} inside`, 100)).catch(() => {});
   },
-  'nests twice': (tx, name) =>
+  'nests two levels deep': (tx, name) =>
     tx.transaction(async (inner) => {
       await inner.add(name);
       await inner
@@ -124,32 +124,32 @@ const works: Record<string, Work> = {
         .catch(() => {});
       await inner.transaction((innermost) => innermost.add(`${name} after`));
     }),
-  'fails after one that was committed': async (tx, name) => {
+  'fails after a nested commit': async (tx, name) => {
     await tx.transaction((inner) => inner.add(name));
     throw new Error('no');
   },
-  'swallows a failure inside': async (tx, name) => {
+  'swallows a nested failure': async (tx, name) => {
     await tx.add(name);
     await tx.transaction((inner) => inner.add(`${name} inside`, 100).catch(() => {}));
   },
-  'leaves one open': async (tx, name) => {
+  'leaves a nested one open': async (tx, name) => {
     await tx.add(name);
     await tx.send('begin');
     await tx.add(`${name} inside`);
   },
 };
 
-/** What each leaves behind: suffixes of names; undefined if it fails. */
-const left: Record<string, string[] | undefined> = {
-  nothing: [''],
-  commits: [''],
-  'takes back what is inside': [''],
-  'fails inside': ['', ' after'],
-  'fails inside at last': [''],
-  'nests twice': ['', ' after'],
-  'fails after one that was committed': undefined,
-  'swallows a failure inside': undefined,
-  'leaves one open': undefined,
+/** The rows that each leaves behind, as suffixes of names; undefined if it fails. */
+const suffixesLeft: Record<string, string[] | undefined> = {
+  'does not nest': [''],
+  'commits a nested one': [''],
+  'rolls a nested one back': [''],
+  'continues after a nested failure': ['', ' after'],
+  'ends with a nested failure': [''],
+  'nests two levels deep': ['', ' after'],
+  'fails after a nested commit': undefined,
+  'swallows a nested failure': undefined,
+  'leaves a nested one open': undefined,
 };
 
 const defineWriter = mutatorFor<UserContext, Writer>();
@@ -170,33 +170,39 @@ describe.each([
   ['Drizzle', onDrizzle],
   ['Kysely', onKysely],
   ['an adapter', onAdapter],
-])('transactions of %s in mutators', (_name, tx) => {
+])('nested transactions of %s', (_name, tx) => {
   describe.each([
-    ['in transactions that may be shared', false],
-    ['in transactions of their own', true],
-  ])('%s', (_which, separateTransactions) => {
-    it('commit and fail with their mutations, each of which is applied once', async () => {
+    ['that may share transactions', false],
+    ['in separate transactions', true],
+  ])('in mutations %s', (_which, separateTransactions) => {
+    it('commit and fail with their mutations, and each mutation is applied once', async () => {
       const { log, lines } = memoryLog();
       const push = createPush({ db, tx, mutators, separateTransactions });
-      const order = Object.keys(works).flatMap((name) => ['nothing', name, 'nothing', name, 'nothing']);
+      const order = Object.keys(works).flatMap((name) => [
+        'does not nest',
+        name,
+        'does not nest',
+        name,
+        'does not nest',
+      ]);
       const request = pushRequest(
         'g',
         order.map((name, i) => mutation(i + 1, name, `${i + 1}`)),
       );
       const caller = { context: { userID: 'u' }, requestID: 'r', log };
       expect(await push(request, caller)).toBeNull();
-      const expected = order.flatMap((name, i) => (left[name] ?? []).map((suffix) => `${i + 1}${suffix}`));
+      const expected = order.flatMap((name, i) => (suffixesLeft[name] ?? []).map((suffix) => `${i + 1}${suffix}`));
       expect(await names()).toEqual(expected.sort());
-      const failures = order.flatMap((name, i) => (left[name] === undefined ? [i + 1] : []));
+      const failures = order.flatMap((name, i) => (suffixesLeft[name] === undefined ? [i + 1] : []));
       expect(lines.map(({ level, fields }) => [level, fields.mutationID])).toEqual(failures.map((id) => ['error', id]));
       expect((await lastMutationIDs(database.pool)).c).toBe(order.length);
-      // Nothing is applied again.
+      // Nothing is applied a second time.
       expect(await push(request, caller)).toBeNull();
       expect(await names()).toEqual(expected);
     });
   });
 
-  it.each(Object.keys(works))('in a call with an idempotency key: one that %s', async (name) => {
+  it.each(Object.keys(works))('work in a call with an idempotency key whose transaction %s', async (name) => {
     const calls = new Calls({ mutators, transact: callsOn(db, tx), keyRetentionSeconds: 60 });
     const { log } = memoryLog();
     const call = () =>
@@ -205,7 +211,7 @@ describe.each([
         { context: { userID: 'u' }, requestID: 'r', log },
         { idempotencyKey: `${_name} ${name}`, rollback: false },
       );
-    const suffixes = left[name];
+    const suffixes = suffixesLeft[name];
     if (suffixes === undefined) await expect(call()).rejects.toThrow();
     else {
       expect((await call()).replayed).toBe(false);
@@ -215,7 +221,7 @@ describe.each([
   });
 });
 
-it('a conflict in a nested transaction is tried again, with all of the mutation', async () => {
+it('a conflict in a nested transaction retries the whole mutation', async () => {
   let runs = 0;
   const conflict = mutatorFor<UserContext, NodePgDatabase>()(async ({ tx }) => {
     await tx.execute('select n from hot');

@@ -11,7 +11,7 @@ import { memoryLog } from '../../support/log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
 
 let database: TestDatabase;
-/** Two servers over one database. */
+/** Two servers on one database. */
 let servers: Database[];
 
 beforeAll(async () => {
@@ -29,19 +29,19 @@ const mutators = defineMutators({
   append: defineMutator(async ({ tx, args }) => {
     const { client, n } = args as { client: string; n: number };
     await tx.query('insert into entry (client, n) values ($1, $2)', [client, n]);
-    if (n % 10 === 0) throw new Error('every tenth fails for good');
+    if (n % 10 === 0) throw new Error('every tenth fails permanently');
   }),
 });
 
-it('each mutation is applied once while backends are killed and every push comes twice', async () => {
+it('each mutation is applied once while backends are killed and every push arrives twice', async () => {
   const { log } = memoryLog();
-  const told: string[] = [];
-  const onRefused = ({ clientID, mutationID }: RefusedMutation) => told.push(`${clientID}${mutationID}`);
+  const hookCalls: string[] = [];
+  const onRefused = ({ clientID, mutationID }: RefusedMutation) => hookCalls.push(`${clientID}${mutationID}`);
   const [one, two] = servers.map((db) => createPush({ db, tx: (client) => client, mutators, onRefused }));
   const ids = Array.from({ length: 100 }, (_, i) => i + 1);
   let pushing = true;
   let kills = 0;
-  // Each kill waits for a commit after the last one, so the pushes get on, however slow the machine is.
+  // Each kill waits for a new commit, so the pushes make progress however slow the machine is.
   const applied = async () => Object.values(await lastMutationIDs(database.pool)).reduce((sum, id) => sum + id, 0);
   const killer = (async () => {
     for (let before = -1; pushing; ) {
@@ -81,9 +81,9 @@ it('each mutation is applied once while backends are killed and every push comes
     'select client_id || mutation_id as id from tidemark.refusal order by client_id, mutation_id',
   );
   expect(recorded.map(({ id }) => id)).toEqual(refused);
-  // Nobody is told if the connection is lost during the commit.
-  expect(refused).toEqual(expect.arrayContaining(told));
-  expect(new Set(told).size).toBe(told.length);
+  // The hook is not called if the connection is lost during the commit.
+  expect(refused).toEqual(expect.arrayContaining(hookCalls));
+  expect(new Set(hookCalls).size).toBe(hookCalls.length);
   for (const client of clients) {
     const { rows } = await database.pool.query('select n from entry where client = $1 order by seq', [client]);
     expect(rows.map((row) => row.n)).toEqual(ids.filter((n) => n % 10 !== 0));

@@ -39,7 +39,7 @@ const insert = (tx: ClientBase, id: string, n = 1, parent: string | null = null)
 
 const ok = defineMutator(({ tx }) => insert(tx, 'ok'));
 
-/** Pushes a mutation of `failing` between two sound ones; what it wrote is in `item` under `left behind`. */
+/** Pushes a mutation of `failing` between two valid ones. Whatever it wrote is in `item` under `left behind`. */
 async function pushThree(failing: Mutator | undefined, args: unknown = null, name = 'failing', pushDB = db) {
   const { log, lines } = memoryLog();
   const push = createPush({
@@ -53,7 +53,7 @@ async function pushThree(failing: Mutator | undefined, args: unknown = null, nam
     separateTransactions,
   });
   const request = pushRequest('g', [mutation(1, 'before'), mutation(2, name, args), mutation(3, 'ok')]);
-  // As the endpoint would tell.
+  // As the endpoint would report it.
   const answer = await push(request, { context: { userID: 'u' }, requestID: 'r', log }).catch(toProblem);
   const { rows } = await database.pool.query('select id from item order by id');
   return { answer, ids: rows.map((row) => row.id), applied: (await lastMutationIDs(database.pool)).c, lines };
@@ -108,7 +108,7 @@ const permanent: [kind: string, mutator: Mutator | undefined, args?: unknown, na
     'a',
   ],
   [
-    'a validator that finds what is no issue, among others',
+    'a validator that returns an invalid issue among others',
     defineMutator(
       {
         '~standard': {
@@ -139,7 +139,7 @@ const permanent: [kind: string, mutator: Mutator | undefined, args?: unknown, na
   ['a deferred foreign key', defineMutator(({ tx }) => insert(tx, 'left behind', 1, 'nowhere'))],
   ['a value out of range', defineMutator(({ tx }) => insert(tx, 'left behind', 2 ** 40))],
   ['SQL that does not parse', defineMutator(({ tx }) => tx.query('selec'))],
-  ['an SQL exception of class 40 that is for good', fails(Object.assign(new Error('x'), { code: '40002' }))],
+  ['a permanent SQL exception of class 40', fails(Object.assign(new Error('x'), { code: '40002' }))],
   ['U+0000 in a text', anyArgs, 'a\0b'],
   ['a lone surrogate', anyArgs, 'a\ud800b'],
   ['a lone surrogate in a key', anyArgs, { 'a\udfff': 1 }],
@@ -179,7 +179,7 @@ const transient: [kind: string, mutator: Mutator][] = [
       throw new Error('something is off');
     }),
   ],
-  ['a killed backend that goes unnoticed', defineMutator(({ tx }) => tx.query(terminate).catch(() => {}))],
+  ['a killed backend with a swallowed error', defineMutator(({ tx }) => tx.query(terminate).catch(() => {}))],
   [
     'a lock timeout',
     defineMutator(async ({ tx }) => {
@@ -205,7 +205,7 @@ const transient: [kind: string, mutator: Mutator][] = [
     }),
   ],
   [
-    'a validator that asks the database in vain',
+    'a validator that cannot reach the database',
     defineMutator(
       {
         '~standard': {
@@ -245,47 +245,50 @@ const transient: [kind: string, mutator: Mutator][] = [
 ];
 
 describe.each([
-  ['that may share a transaction', false],
-  ['that have a transaction of their own', true],
-])('of mutations %s,', (_which, separate) => {
+  ['that may share transactions', false],
+  ['in separate transactions', true],
+])('among mutations %s,', (_which, separate) => {
   beforeEach(() => {
     separateTransactions = separate;
   });
 
-  describe('failures for good are skipped, and the queue goes on', () => {
-    it.each(permanent)('%s', async (_kind, mutator, args = null, name = 'failing') => {
-      const { answer, ids, applied, lines } = await pushThree(mutator, args, name);
-      expect(answer).toBeNull();
-      expect(ids).toEqual(['before', 'ok']);
-      expect(applied).toBe(3);
-      expect(lines).toHaveLength(1);
-      expect(lines[0]).toMatchObject({
-        level: 'error',
-        fields: { mutator: name, clientGroupID: 'g', clientID: 'c', mutationID: 2 },
-      });
-      expect(lines[0]?.fields.error).toBeTypeOf('object');
-    });
+  describe('a permanent failure', () => {
+    it.each(permanent)(
+      'is skipped, and the push continues: %s',
+      async (_kind, mutator, args = null, name = 'failing') => {
+        const { answer, ids, applied, lines } = await pushThree(mutator, args, name);
+        expect(answer).toBeNull();
+        expect(ids).toEqual(['before', 'ok']);
+        expect(applied).toBe(3);
+        expect(lines).toHaveLength(1);
+        expect(lines[0]).toMatchObject({
+          level: 'error',
+          fields: { mutator: name, clientGroupID: 'g', clientID: 'c', mutationID: 2 },
+        });
+        expect(lines[0]?.fields.error).toBeTypeOf('object');
+      },
+    );
   });
 
-  describe('transient failures advance nothing, and stop the push', () => {
-    it.each(transient)('%s', async (_kind, mutator) => {
+  describe('a transient failure', () => {
+    it.each(transient)('stops the push, and its mutation stays pending: %s', async (_kind, mutator) => {
       const { answer, ids, applied, lines } = await pushThree(mutator);
       expect(answer).toMatchObject({ code: 'unavailable', status: 503, headers: { 'Retry-After': '1' } });
       expect(ids).toEqual(['before']);
       expect(applied).toBe(1);
       expect(lines.map((line) => line.level)).toEqual(['warn']);
-      // And when the cause is gone, the same push goes through.
+      // Once the cause is gone, the same push succeeds.
       expect(await pushThree(ok)).toMatchObject({ answer: null, applied: 3 });
     });
 
-    it('an unreachable database', async () => {
+    it('stops the push: an unreachable database', async () => {
       const dead = openPool('postgres://postgres@127.0.0.1:9/none');
       expect((await pushThree(ok, null, 'ok', dead)).answer).toMatchObject({ code: 'unavailable' });
       await dead.close();
     });
   });
 
-  it('a swallowed serialization failure is tried again', async () => {
+  it('a mutation with a swallowed serialization failure is retried', async () => {
     let runs = 0;
     const swallower = defineMutator(async ({ tx }) => {
       if (++runs === 1) {
@@ -298,7 +301,7 @@ describe.each([
     expect(runs).toBe(2);
   });
 
-  it('a mutator that looks before it inserts survives a concurrent insert', async () => {
+  it('a mutation that selects before it inserts survives a concurrent insert', async () => {
     let runs = 0;
     const getOrCreate = defineMutator(async ({ tx }) => {
       const { rowCount } = await tx.query("select from item where id = 'shared'");
@@ -309,7 +312,7 @@ describe.each([
   });
 });
 
-it('a missing schema is no reason to skip anything', async () => {
+it('a mutation is not skipped because a table of Tidemark is missing', async () => {
   await database.pool.query('alter table tidemark.client rename to hidden');
   try {
     const { log } = memoryLog();

@@ -9,7 +9,7 @@ export function pushRequest(clientGroupID: string, mutations: Mutation[]): PushR
   return { clientGroupID, profileID: 'p', schemaVersion: '', mutations };
 }
 
-/** What every client has applied, by its ID. */
+/** The last mutation ID that each client has applied, by client ID. */
 export async function lastMutationIDs(pool: pg.Pool): Promise<Record<string, number>> {
   const { rows } = await pool.query('select id, last_mutation_id from tidemark.client');
   return Object.fromEntries(rows.map((row) => [row.id, Number(row.last_mutation_id)]));

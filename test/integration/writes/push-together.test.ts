@@ -1,4 +1,4 @@
-/** Mutations that share a transaction: which do, what they can see of one another, and what happens if one fails. */
+/** Mutations that share a transaction: which ones do, what they see of one another, and the effects of a failure. */
 import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
@@ -32,7 +32,7 @@ const note = (tx: ClientBase, name: string) =>
 
 const plain = defineMutator(({ tx, args }) => note(tx, String(args)));
 
-/** Pushes calls of these mutators, each by its name. `plain` is there, too. */
+/** Pushes calls of these mutators, and of `plain`, by their names. */
 function setUp(others: Record<string, Mutator> = {}, separateTransactions = false) {
   const { log, lines } = memoryLog();
   const mutators = defineMutators({ plain, ...others });
@@ -42,7 +42,7 @@ function setUp(others: Record<string, Mutator> = {}, separateTransactions = fals
       'g',
       names.map((name, i) => mutation(first + i, name, `${name} ${first + i}`, clientID)),
     );
-    // As the endpoint would tell.
+    // As the endpoint would report it.
     return push(request, { context: { userID: 'u' }, requestID: 'r', log }).catch(toProblem);
   };
   return { send, push, lines, log };
@@ -59,13 +59,13 @@ async function entries(): Promise<Entry[]> {
   return (await database.pool.query('select name, setting, xid::text, at from entry order by seq')).rows;
 }
 
-/** How many mutations each transaction has applied. */
-async function shared(): Promise<number[]> {
+/** The number of mutations that each transaction has applied. */
+async function batchSizes(): Promise<number[]> {
   const { rows } = await database.pool.query('select count(*)::int as n from entry group by xid order by xid');
   return rows.map((row) => row.n);
 }
 
-/** Runs work for which no time passes: however slow the machine is, it ends no transaction early. */
+/** Runs work while no time passes, so that no transaction ends early, however slow the machine is. */
 async function inNoTime<T>(work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
   return work().finally(() => vi.useRealTimers());
@@ -75,21 +75,21 @@ const applied = async () => (await lastMutationIDs(database.pool)).c;
 const times = (n: number, name = 'plain') => Array<string>(n).fill(name);
 
 describe('mutations of a push', () => {
-  it('share transactions, a hundred at a time, and each has its place', async () => {
+  it('share transactions, up to a hundred in one, and keep their order', async () => {
     const { send } = setUp();
     expect(await inNoTime(() => send(times(150)))).toBeNull();
     expect((await entries()).map(({ name }) => name)).toEqual(times(150).map((name, i) => `${name} ${i + 1}`));
     expect(await applied()).toBe(150);
-    expect(await shared()).toEqual([100, 50]);
+    expect(await batchSizes()).toEqual([100, 50]);
     const first = (await entries())[0]!;
     const second = (await entries())[1]!;
     expect([second.xid, second.at]).toEqual([first.xid, first.at]);
   });
 
-  it('have transactions of their own if the application wants that', async () => {
+  it('have separate transactions if the application sets that option', async () => {
     const { send } = setUp({}, true);
     expect(await send(times(5))).toBeNull();
-    expect(await shared()).toEqual([1, 1, 1, 1, 1]);
+    expect(await batchSizes()).toEqual([1, 1, 1, 1, 1]);
     expect(await applied()).toBe(5);
   });
 
@@ -112,7 +112,7 @@ describe('mutations of a push', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({ a: 3, b: 3 });
   });
 
-  it('that come again are applied once, and a gap ends the push behind what came before it', async () => {
+  it('that arrive again are applied once, and a gap ends the push after the mutations before it', async () => {
     const { send } = setUp();
     await send(times(3));
     await send(times(5));
@@ -122,7 +122,7 @@ describe('mutations of a push', () => {
     expect(await applied()).toBe(8);
   });
 
-  it('are confirmed for the transaction that applied them', async () => {
+  it('are recorded with the transaction that applied them', async () => {
     const { send } = setUp();
     for (const [count, first] of [
       [4, 1],
@@ -142,7 +142,7 @@ describe('mutations of a push', () => {
     });
     const { send } = setUp({ slow });
     expect(await inNoTime(() => send(times(7, 'slow')))).toBeNull();
-    expect(await shared()).toEqual([3, 3, 1]);
+    expect(await batchSizes()).toEqual([3, 3, 1]);
     expect(await applied()).toBe(7);
   });
 
@@ -156,38 +156,38 @@ describe('mutations of a push', () => {
     const { send } = setUp({ slow });
     await send(times(7, 'slow'));
     expect(seen.at(-1)).toBeGreaterThan(3);
-    expect(Math.max(...(await shared()))).toBeLessThan(4);
+    expect(Math.max(...(await batchSizes()))).toBeLessThan(4);
     expect(await applied()).toBe(7);
   });
 });
 
-describe('a mutation that shares a transaction sees nothing of the others but their rows', () => {
+describe('a mutation that shares a transaction with others', () => {
   const level = (text: string) =>
     defineMutator(async ({ tx, args }) => {
       await tx.query(text);
       await note(tx, String(args));
     });
-  const leaving: [kind: string, text: string][] = [
-    ['a setting', `set local app.level = 'high'`],
-    ['a setting by function', `select set_config('app.level', 'high', true)`],
-    ['a setting in a second statement', `select 1; set local app.level = 'high'`],
+  const settings: [kind: string, text: string][] = [
+    ['SET LOCAL', `set local app.level = 'high'`],
+    ['set_config()', `select set_config('app.level', 'high', true)`],
+    ['SET LOCAL in a second statement', `select 1; set local app.level = 'high'`],
   ];
 
-  it.each(leaving)('%s', async (_kind, text) => {
+  it.each(settings)('does not see their settings: %s', async (_kind, text) => {
     const { send } = setUp({ raise: level(text) });
     const names = ['raise', 'plain', 'plain', 'raise', 'plain', 'raise', 'raise', 'plain'];
     expect(await inNoTime(() => send(names))).toBeNull();
     expect(await inNoTime(() => send(names, 9))).toBeNull();
-    const found = (await entries()).map(({ name, setting }) => [name.split(' ')[0], setting || null]);
-    expect(found).toEqual([...names, ...names].map((name) => [name, name === 'raise' ? 'high' : null]));
+    const levels = (await entries()).map(({ name, setting }) => [name.split(' ')[0], setting || null]);
+    expect(levels).toEqual([...names, ...names].map((name) => [name, name === 'raise' ? 'high' : null]));
     expect(await applied()).toBe(16);
-    // Those that had to wait for a transaction of their own can share one the next time.
+    // Mutations that had to wait for a transaction of their own can share one the next time.
     await inNoTime(() => send(times(9), 17));
     const [one, other] = (await entries()).slice(-2);
     expect(one!.xid).toBe(other!.xid);
   });
 
-  it('a role, and rights that it lacks', async () => {
+  it('does not run with their role', async () => {
     await database.pool.query(`create role push_nobody`);
     try {
       const { send, lines } = setUp({ drop: defineMutator(({ tx }) => tx.query('set local role push_nobody')) });
@@ -199,7 +199,7 @@ describe('a mutation that shares a transaction sees nothing of the others but th
     }
   });
 
-  it('a temporary table', async () => {
+  it('does not see their temporary tables', async () => {
     const temporary = defineMutator(async ({ tx, args }) => {
       await tx.query('create temp table mine (n int) on commit drop');
       await note(tx, String(args));
@@ -210,14 +210,14 @@ describe('a mutation that shares a transaction sees nothing of the others but th
     expect(lines).toEqual([]);
   });
 
-  it('a constraint that is checked at the end of each transaction', async () => {
+  it('cannot satisfy a deferred constraint for them', async () => {
     await database.pool.query(
       'create table node (id int primary key, parent int references node deferrable initially deferred)',
     );
     try {
       const add = (id: number, parent: number) =>
         defineMutator(({ tx }) => tx.query('insert into node values ($1, $2)', [id, parent]));
-      // Alone, the first is refused, although the second would make up for it.
+      // Alone, the first mutation is refused, although the second would satisfy the constraint.
       const { send, lines } = setUp({ child: add(2, 1), root: add(1, 1) });
       expect(await send(['plain', 'child', 'root', 'plain'])).toBeNull();
       expect((await database.pool.query('select id from node')).rows).toEqual([{ id: 1 }]);
@@ -228,7 +228,7 @@ describe('a mutation that shares a transaction sees nothing of the others but th
     }
   });
 
-  it('a constraint that a mutation defers itself', async () => {
+  it('cannot satisfy a constraint that another mutation has deferred', async () => {
     await database.pool.query('create table node (id int primary key, parent int references node deferrable)');
     try {
       const child = defineMutator(async ({ tx }) => {
@@ -262,15 +262,15 @@ describe('a mutation that tries to end its transaction', () => {
   it.each(
     ['commit', 'commit; begin', 'end', 'rollback', 'rollback and chain'].flatMap((text) => [
       [text, 'and fails', ending(text)] as const,
-      [text, 'and goes on', heedless(text)] as const,
+      [text, 'and continues', heedless(text)] as const,
     ]),
   )('with %s %s is skipped alone, and nothing is confirmed early', async (_text, _how, mutator) => {
     let confirmed: number | undefined;
-    const look = defineMutator(async () => {
+    const readApplied = defineMutator(async () => {
       confirmed = await applied();
     });
-    const { send, lines } = setUp({ ending: mutator, look });
-    expect(await send(['ending', 'plain', 'ending', 'look', 'plain', 'ending'])).toBeNull();
+    const { send, lines } = setUp({ ending: mutator, readApplied });
+    expect(await send(['ending', 'plain', 'ending', 'readApplied', 'plain', 'ending'])).toBeNull();
     expect(confirmed).toBe(3);
     expect((await entries()).map(({ name }) => name)).toEqual(['plain 2', 'plain 5']);
     expect(lines.map(({ level, fields }) => [level, fields.mutationID])).toEqual([1, 3, 6].map((id) => ['error', id]));
@@ -280,7 +280,7 @@ describe('a mutation that tries to end its transaction', () => {
 });
 
 describe('a validator that takes long', () => {
-  it('holds no connection, and not what comes before its mutation', async () => {
+  it('holds no connection, and does not delay earlier mutations', async () => {
     let go = () => {};
     const gone = new Promise<void>((resolve) => {
       go = resolve;
@@ -308,10 +308,10 @@ describe('a validator that takes long', () => {
   });
 });
 
-describe('a mutation that fails for good among many', () => {
+describe('a mutation among others that fails permanently', () => {
   const failing: [kind: string, mutator: Mutator][] = [
     [
-      'after it wrote',
+      'after a write',
       defineMutator(async ({ tx }) => {
         await note(tx, 'left behind');
         throw new Error('no');
@@ -325,46 +325,46 @@ describe('a mutation that fails for good among many', () => {
       }),
     ],
     [
-      'unseen',
+      'with a swallowed error',
       defineMutator(async ({ tx }) => {
         await note(tx, 'left behind');
         await tx.query('select 1 / 0').catch(() => {});
       }),
     ],
     [
-      'unseen, in a transaction that it has changed',
+      'with a swallowed error after a savepoint',
       defineMutator(async ({ tx }) => {
         await tx.query('savepoint a');
         await tx.query('select 1 / 0').catch(() => {});
       }),
     ],
     [
-      'at once',
+      'immediately',
       defineMutator(() => {
         throw new Error('no');
       }),
     ],
   ];
 
-  it.each(failing)('%s: it alone is skipped, wherever it stands', async (_kind, mutator) => {
+  it.each(failing)('%s is the only one skipped, in any position', async (_kind, mutator) => {
     const { send, lines } = setUp({ failing: mutator });
     const names = ['failing', ...times(7), 'failing', 'failing', ...times(5), 'failing'];
     expect(await inNoTime(() => send(names))).toBeNull();
-    const sound = names.flatMap((name, i) => (name === 'plain' ? [`plain ${i + 1}`] : []));
-    expect((await entries()).map(({ name }) => name)).toEqual(sound);
+    const valid = names.flatMap((name, i) => (name === 'plain' ? [`plain ${i + 1}`] : []));
+    expect((await entries()).map(({ name }) => name)).toEqual(valid);
     expect(lines.map(({ fields, level }) => [level, fields.mutationID])).toEqual(
       [1, 9, 10, 16].map((id) => ['error', id]),
     );
     expect(await applied()).toBe(16);
-    expect(await shared()).toEqual([7, 5]);
+    expect(await batchSizes()).toEqual([7, 5]);
   });
 
-  it('at the commit is found', async () => {
+  it('at the commit is the only one skipped', async () => {
     await database.pool.query(`
       create function forbid() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '23514'; end $$;
       create constraint trigger forbid after insert on entry deferrable for each row when (new.name like 'bad%') execute function forbid()`);
     try {
-      // What functions of the database do is not seen.
+      // The server does not see what functions of the database do.
       await database.pool.query(
         `create function defer() returns void language plpgsql as $$ begin set constraints all deferred; end $$`,
       );
@@ -383,8 +383,8 @@ describe('a mutation that fails for good among many', () => {
   });
 });
 
-describe('a mutation that fails for now among many', () => {
-  it('stops the push there, and what came before it remains', async () => {
+describe('a mutation among others that fails temporarily', () => {
+  it('stops the push, and the mutations before it remain applied', async () => {
     let isBroken = true;
     const broken = defineMutator(({ tx, args }) => {
       if (isBroken) throw Object.assign(new Error('full'), { code: '53100' });
@@ -400,7 +400,7 @@ describe('a mutation that fails for now among many', () => {
     expect((await entries()).map(({ name }) => name)).toEqual(names.map((name, i) => `${name} ${i + 1}`));
   });
 
-  it('because its backend was killed loses nothing, and nothing is applied twice', async () => {
+  it('because its backend was killed is applied once, like the others, after retries', async () => {
     let kills = 0;
     const killed = defineMutator(async ({ tx, args }) => {
       await note(tx, String(args));
@@ -418,7 +418,7 @@ describe('a mutation that fails for now among many', () => {
     expect(await applied()).toBe(13);
   });
 
-  it('because of others is tried again with those that share its transaction', async () => {
+  it('because of a conflict is retried together with the mutations that share its transaction', async () => {
     let runs = 0;
     const conflict = defineMutator(async ({ tx, args }) => {
       await tx.query('select n from hot where id = 1');
@@ -436,7 +436,7 @@ describe('a mutation that fails for now among many', () => {
 });
 
 describe('a mutation that takes long', () => {
-  it('does not keep those before it from being applied', async () => {
+  it('does not delay the mutations before it', async () => {
     let go = () => {};
     let gone = Promise.resolve();
     const hold = () => {
@@ -445,11 +445,11 @@ describe('a mutation that takes long', () => {
       });
     };
     let runs = 0;
-    let most = 0;
+    let max = 0;
     let now = 0;
     const waiting = defineMutator(async ({ tx, args }) => {
       runs++;
-      most = Math.max(most, ++now);
+      max = Math.max(max, ++now);
       await gone;
       now--;
       await note(tx, String(args));
@@ -457,7 +457,7 @@ describe('a mutation that takes long', () => {
     const { send } = setUp({ waiting });
     const names = ['plain', 'plain', 'waiting', 'plain'];
     let sent = 0;
-    // A busy machine may spend the transaction's time on the first two: the third then runs alone from the beginning.
+    // A busy machine may spend the transaction's time on the first two. Then the third runs alone from the beginning.
     do {
       runs = 0;
       hold();
@@ -470,8 +470,8 @@ describe('a mutation that takes long', () => {
       expect(added).toEqual(names.map((name, i) => `${name} ${sent + 1 + i}`));
       sent += 4;
     } while (runs === 1 && sent < 40);
-    // Never twice at the same time; next time alone from the beginning.
-    expect([runs, most]).toEqual([2, 1]);
+    // It never runs twice at the same time. Next time, it runs alone from the beginning.
+    expect([runs, max]).toEqual([2, 1]);
     hold();
     const again = send(['plain', 'waiting', 'plain'], sent + 1);
     await expect.poll(applied).toBe(sent + 1);
@@ -480,7 +480,7 @@ describe('a mutation that takes long', () => {
     expect(runs).toBe(3);
   });
 
-  it('for a lock does not, either', async () => {
+  it('because it waits for a lock does not delay the mutations before it', async () => {
     const locked = defineMutator(async ({ tx, args }) => {
       await tx.query('update hot set n = n + 1 where id = 2');
       await note(tx, String(args));

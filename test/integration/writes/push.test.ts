@@ -5,7 +5,7 @@ import { defineMutator, defineMutators } from '../../../src/registry/mutators.js
 import { createPush } from '../../../src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
-import { announced } from '../pokes/tailed.js';
+import { announced } from '../pokes/notifying.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
 
 let database: TestDatabase;
@@ -49,8 +49,8 @@ async function entries(): Promise<{ client: string; n: number }[]> {
   return (await database.pool.query('select client, n from entry order by seq')).rows;
 }
 
-describe('exactly once', () => {
-  it('200 mutations delivered 8 times at once run once, in order', async () => {
+describe('a push', () => {
+  it('of 200 mutations that arrives 8 times concurrently applies each once, in order', async () => {
     const { push, as } = setUp();
     const ids = Array.from({ length: 200 }, (_, i) => i + 1);
     const request = pushRequest(
@@ -65,7 +65,7 @@ describe('exactly once', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 200 });
   });
 
-  it('a push that repeats applied mutations applies only the new ones', async () => {
+  it('that repeats applied mutations applies only the new ones', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('a', 1), append('b', 1), append('a', 2)]), as('u'));
     await push(
@@ -80,7 +80,7 @@ describe('exactly once', () => {
     ]);
   });
 
-  it('64 clients on one hot row lose nothing and meet no serialization failure', async () => {
+  it('of each of 64 clients to one row succeeds, and no update is lost', async () => {
     await database.pool.query('create table counter (n int); insert into counter values (0)');
     const { log } = memoryLog();
     const push = createPush({
@@ -104,7 +104,7 @@ describe('exactly once', () => {
     expect((await database.pool.query('select n from counter')).rows).toEqual([{ n: 640 }]);
   });
 
-  it('a push of 3,000 mutations works', async () => {
+  it('of 3,000 mutations works', async () => {
     const { push, as } = setUp();
     const request = pushRequest(
       'g',
@@ -116,7 +116,7 @@ describe('exactly once', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 3000 });
   });
 
-  it('the transaction that applied a mutation is on record', async () => {
+  it('records the transaction that applied a mutation', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('c', 1), append('c', 2)]), as('u'));
     const { rows } = await database.pool.query(
@@ -126,15 +126,15 @@ describe('exactly once', () => {
   });
 });
 
-describe('gaps', () => {
-  it('a gap of a known client is refused, what came before it stays', async () => {
+describe('a gap in the mutation IDs', () => {
+  it('of a known client is refused, and the mutations before it remain applied', async () => {
     const { push, as } = setUp();
     const request = pushRequest('g', [append('c', 1), append('c', 3)]);
     await expect(push(request, as('u'))).rejects.toMatchObject({ code: 'mutation-gap', status: 409 });
     expect(await lastMutationIDs(database.pool)).toEqual({ c: 1 });
   });
 
-  it('a gap of an unknown client says that the server lost its state', async () => {
+  it('of an unknown client is answered with ClientStateNotFound', async () => {
     const { push, as } = setUp();
     const lost = { error: 'ClientStateNotFound' };
     expect(await push(pushRequest('g', [append('c', 5)]), as('u'))).toEqual(lost);
@@ -144,8 +144,8 @@ describe('gaps', () => {
   });
 });
 
-describe('ownership', () => {
-  it("another user's client group is refused, also while both register it", async () => {
+describe('the server', () => {
+  it("refuses another user's client group, also while both register it", async () => {
     const { push, as } = setUp();
     const answers = await Promise.allSettled(
       ['u', 'v'].map((user) => push(pushRequest('g', [append(user, 1)]), as(user))),
@@ -157,7 +157,7 @@ describe('ownership', () => {
     expect(await entries()).toHaveLength(1);
   });
 
-  it('a client group that another user registers just before is theirs, and nothing is applied', async () => {
+  it('gives a client group to the user who registers it first, and applies nothing of another user', async () => {
     const raced = announced(db, async ({ text }) => {
       if (!text.startsWith('insert into tidemark.client_group')) return;
       await database.pool.query("insert into tidemark.client_group (id, user_id) values ('g', 'v')");
@@ -170,7 +170,7 @@ describe('ownership', () => {
     expect(await lastMutationIDs(database.pool)).toEqual({});
   });
 
-  it('a client of another group is refused, whatever its next mutation is', async () => {
+  it('refuses a client of another group, with any mutation ID', async () => {
     const { push, as } = setUp();
     await push(pushRequest('g', [append('c', 1)]), as('u'));
     for (const id of [1, 2, 3]) {
@@ -180,8 +180,8 @@ describe('ownership', () => {
   });
 });
 
-describe('versions', () => {
-  it('a schema version that is not served is named', async () => {
+describe('the answer to a push', () => {
+  it('is VersionNotSupported if the schema version is not served', async () => {
     const { push, as } = setUp(['1', '2']);
     expect(await push({ ...pushRequest('g', [append('c', 1)]), schemaVersion: '3' }, as('u'))).toEqual({
       error: 'VersionNotSupported',
@@ -190,7 +190,7 @@ describe('versions', () => {
     expect(await push({ ...pushRequest('g', [append('c', 1)]), schemaVersion: '2' }, as('u'))).toBeNull();
   });
 
-  it('an empty push is fine', async () => {
+  it('is null if the push is empty', async () => {
     const { push, as } = setUp();
     expect(await push(pushRequest('g', []), as('u'))).toBeNull();
   });

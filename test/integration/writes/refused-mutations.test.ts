@@ -1,4 +1,4 @@
-/** What is recorded of mutations that are refused, and what the application's hook is told. */
+/** The records of refused mutations, and what the application's hook receives. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { createSync, type RefusedMutation } from '../../../src/index.js';
@@ -8,20 +8,20 @@ import { mutation, push, send } from '../conformance/wire.js';
 import { keysIn, mutators, pullRefused, refuse, refusedOf, serveRefusing, views } from './refused.js';
 
 let server: TestServer;
-let told: RefusedMutation[];
+let hookCalls: RefusedMutation[];
 let onRefused: (refused: RefusedMutation) => unknown;
 
 beforeAll(async () => {
   server = await serveRefusing({
     onRefused: (refused) => {
-      told.push(refused);
+      hookCalls.push(refused);
       return onRefused(refused);
     },
   });
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  told = [];
+  hookCalls = [];
   onRefused = () => {};
   server.lines.length = 0;
   await server.pool.query('delete from item; delete from tidemark.refusal; delete from tidemark.change');
@@ -43,7 +43,7 @@ const lastMutationIDs = async () => {
 const isError = ({ level }: { readonly level: string }) => level === 'error';
 
 describe('the author of a mutation that is refused', () => {
-  it('is told which it was, why, and when; of what failed by accident only that it did', async () => {
+  it('receives its ID, the reason and the time, but no detail of unintended errors', async () => {
     const before = Date.now();
     const mutations = [
       mutation(1, 'refuse', 'The list is closed'),
@@ -84,15 +84,15 @@ describe('the author of a mutation that is refused', () => {
     ['a text that Postgres cannot store', 'a\0b\ud800', 'a\ufffdb\ufffd'],
     ['a very long text', 'x'.repeat(100_000), 'x'.repeat(1000)],
     ['no text', '', ''],
-  ])('is told %s as well as can be', async (_, detail, kept) => {
+  ])('receives %s as a detail that Postgres can store', async (_, detail, stored) => {
     expect((await push(server, 'ann', [mutation(1, 'say', JSON.stringify(detail))])).status).toBe(200);
     const { rows } = await server.pool.query('select detail from tidemark.refusal');
-    expect(rows).toEqual([{ detail: kept }]);
+    expect(rows).toEqual([{ detail: stored }]);
   });
 });
 
 describe('a refusal', () => {
-  it('is recorded once, however often and concurrently the mutation arrives, and told to the hook once', async () => {
+  it('is recorded and passed to the hook once, even if the mutation arrives repeatedly', async () => {
     const ids = Array.from({ length: 20 }, (_, i) => i + 1);
     const mutations = ids.map((id) =>
       id % 3 ? mutation(id, 'refuse', `No ${id}`) : mutation(id, 'add', { id: `${id}` }),
@@ -105,26 +105,26 @@ describe('a refusal', () => {
       select count(*)::int as n from tidemark.change join tidemark.synced_table s on s.id = table_id
       where s.relation = 'tidemark.refusal'::regclass`);
     expect(rows).toEqual([{ n: refused.length }]);
-    expect(told.map(({ mutationID }) => mutationID).toSorted((a, b) => a - b)).toEqual(refused);
+    expect(hookCalls.map(({ mutationID }) => mutationID).toSorted((a, b) => a - b)).toEqual(refused);
   });
 
-  it('is recorded only if the mutation is skipped, and the mutation skipped only if that is recorded', async () => {
+  it('is recorded in the transaction that skips the mutation', async () => {
     await server.pool.query(`
       create function fail() returns trigger language plpgsql as $$ begin raise exception 'not yet'; end $$;
       create constraint trigger fail after insert on tidemark.client deferrable initially deferred
         for each row execute function fail()`);
     const mutations = [mutation(1, 'refuse', 'No')];
     expect((await push(server, 'ann', mutations)).status).toBe(500);
-    expect([await recorded(), await lastMutationIDs(), told]).toEqual([[], {}, []]);
+    expect([await recorded(), await lastMutationIDs(), hookCalls]).toEqual([[], {}, []]);
     await server.pool.query('drop function fail cascade; alter table tidemark.refusal rename to gone');
     expect((await push(server, 'ann', mutations)).status).toBe(500);
-    expect([await lastMutationIDs(), told]).toEqual([{}, []]);
+    expect([await lastMutationIDs(), hookCalls]).toEqual([{}, []]);
     await server.pool.query('alter table tidemark.gone rename to refusal');
     expect((await push(server, 'ann', mutations)).status).toBe(200);
     expect([await recorded(), await lastMutationIDs()]).toEqual([['ann/profile/client/1'], { client: 1 }]);
   });
 
-  it('is one of the newest hundred of its user and profile; clients are told which are no more', async () => {
+  it('is deleted, also from clients, if its user and profile have a hundred newer ones', async () => {
     await refuse(server, 'ann', [1], { clientID: 'elsewhere', clientGroupID: 'elsewhere', profileID: 'other' });
     await refuse(server, 'ben', [1], { clientID: 'b', clientGroupID: 'b' });
     const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -141,14 +141,14 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('replaces that of a forgotten client with the same ID', async () => {
+  it('replaces that of a deleted client with the same ID', async () => {
     await refuse(server, 'ann', [1]);
     await server.pool.query('delete from tidemark.client; delete from tidemark.client_group');
     expect((await push(server, 'ann', [mutation(1, 'zero', null)])).status).toBe(200);
     expect(await refusedOf(server, 'ann')).toMatchObject([{ mutationID: 1, name: 'zero', detail: 'As Zero refuses' }]);
   });
 
-  it('is recorded by the server that pushes are forwarded to, and told by either', async () => {
+  it('is recorded by the server that pushes are forwarded to, and returned by both servers', async () => {
     const { rows } = await server.pool.query('select current_database() as name');
     const database = Object.assign(new URL(process.env.TIDEMARK_TEST_CLUSTER!), { pathname: rows[0].name }).href;
     const forward = { url: `${server.url}/sync/push` };
@@ -169,7 +169,7 @@ describe('a refusal', () => {
       const answer = await post('/sync/pull', { pullVersion: 1, ...envelope, cookie: null, refused: true });
       expect(keysIn((await answer.json()).patch, 'put')).toEqual(['client/1']);
       expect(await refusedOf(server, 'ann')).toMatchObject([{ mutationID: 1, detail: 'No' }]);
-      expect([told.length, hook.mock.calls.length]).toEqual([1, 0]);
+      expect([hookCalls.length, hook.mock.calls.length]).toEqual([1, 0]);
     } finally {
       await front.close();
     }
@@ -177,7 +177,7 @@ describe('a refusal', () => {
 });
 
 describe('onRefused', () => {
-  it('is told of a mutation that is skipped, after the commit', async () => {
+  it('is called with each skipped mutation, after the commit', async () => {
     let seen: Promise<string[]> | undefined;
     onRefused = () => {
       seen = recorded();
@@ -192,7 +192,7 @@ describe('onRefused', () => {
     };
     expect((await send(server, '/sync/push', body, { headers })).status).toBe(200);
     const both = { context: { userID: 'ann' }, clientGroupID: 'group', clientID: 'client', requestID: 'request' };
-    expect(told).toEqual([
+    expect(hookCalls).toEqual([
       {
         ...both,
         mutationID: 1,
@@ -213,7 +213,7 @@ describe('onRefused', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the mail server is away'))],
-  ])('hurts nobody if it %s: that is logged', async (_, hook) => {
+  ])('affects no client if it %s, which is logged', async (_, hook) => {
     onRefused = hook;
     await refuse(server, 'ann', [1, 2]);
     expect(await recorded()).toHaveLength(2);
@@ -227,14 +227,14 @@ describe('onRefused', () => {
     });
   });
 
-  it('holds nothing up', async () => {
+  it('does not delay the push', async () => {
     onRefused = () => new Promise(() => {});
     await refuse(server, 'ann', [1, 2]);
-    expect(told).toHaveLength(2);
+    expect(hookCalls).toHaveLength(2);
   });
 
-  it('is not told of calls over REST, nor are the clients', async () => {
+  it('is not called for calls over REST, which are not recorded', async () => {
     expect((await send(server, '/api/mutators/zero', {})).status).toBe(400);
-    expect([told, await recorded()]).toEqual([[], []]);
+    expect([hookCalls, await recorded()]).toEqual([[], []]);
   });
 });

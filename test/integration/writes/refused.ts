@@ -1,4 +1,4 @@
-/** A server whose mutators refuse in every way, and clients that are told. */
+/** A server whose mutators refuse in every way, and clients that receive the refusals. */
 import { z } from 'zod';
 import { MutatorError, Problem } from '../../../src/errors.js';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
@@ -6,7 +6,7 @@ import { defineView } from '../../../src/view/define.js';
 import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
 import { type JSONObject, mutation, type Op, type PullAnswer, pull, push } from '../conformance/wire.js';
 
-/** Sessions write the time as it is in Tokyo. */
+/** Sessions write times in the time zone of Tokyo. */
 const setup = `
   create table item (id text primary key, owner_id text not null);
   do $$ begin execute format('alter database %I set timezone to %L', current_database(), 'Asia/Tokyo'); end $$`;
@@ -36,7 +36,7 @@ export const mutators = defineMutators({
   zero: defineMutator(() => {
     throw new ApplicationError('As Zero refuses');
   }),
-  /** Its args are JSON text: args with what cannot be stored would not come so far. */
+  /** Takes JSON text, because args that cannot be stored would not reach the mutator. */
   say: defineMutator(z.string(), ({ args }) => {
     throw new MutatorError(JSON.parse(args) as string);
   }),
@@ -52,7 +52,7 @@ export function serveRefusing(options: ServerOptions = {}): Promise<TestServer> 
   return startServer({ setup, views, mutators, ...options });
 }
 
-export interface Told {
+export interface RefusalRow {
   readonly clientID: string;
   readonly mutationID: number;
   readonly name: string | null;
@@ -63,24 +63,26 @@ export interface Told {
 
 const prefix = 'tidemark/refused/';
 
-/** The IDs of the mutations whose refusal a patch puts or deletes, as keys without the prefix. */
+/** The IDs of the mutations whose refusals a patch puts or deletes: their keys without the prefix. */
 export function keysIn(patch: readonly Op[], op: 'put' | 'del'): string[] {
   return patch.flatMap((one) => (one.op === op && one.key.startsWith(prefix) ? [one.key.slice(prefix.length)] : []));
 }
 
-/** What a pull that asks is told. */
+/** Pulls as a client that requests refusals. */
 export function pullRefused(server: TestServer, user: string, fields: JSONObject = {}): Promise<PullAnswer> {
   return pull(server, user, { refused: true, ...fields });
 }
 
-/** All that a new client would be told, in the order of the mutations. */
-export async function refusedOf(server: TestServer, user: string, fields: JSONObject = {}): Promise<Told[]> {
+/** All refusals that a new client would receive, in the order of the mutations. */
+export async function refusedOf(server: TestServer, user: string, fields: JSONObject = {}): Promise<RefusalRow[]> {
   const { patch } = await pullRefused(server, user, fields);
-  const told = patch.flatMap((op) => (op.op === 'put' && op.key.startsWith(prefix) ? [op.value as Told] : []));
-  return told.sort((a, b) => a.mutationID - b.mutationID);
+  const refusals = patch.flatMap((op) =>
+    op.op === 'put' && op.key.startsWith(prefix) ? [op.value as RefusalRow] : [],
+  );
+  return refusals.sort((a, b) => a.mutationID - b.mutationID);
 }
 
-/** Has a client's mutations with these numbers refused. */
+/** Makes the server refuse a client's mutations with these numbers. */
 export async function refuse(
   server: TestServer,
   user: string,

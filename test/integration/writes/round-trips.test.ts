@@ -1,4 +1,4 @@
-/** How often a write waits for the database. */
+/** The number of times that a write waits for the database. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
@@ -14,7 +14,7 @@ import { mutation, pushRequest } from './push-requests.js';
 let database: TestDatabase;
 let pool: pg.Pool;
 let db: Database;
-/** What was sent, each in one message. */
+/** The statements sent, one text for each message. */
 const sent: string[] = [];
 
 beforeAll(async () => {
@@ -51,14 +51,14 @@ const pushOf = (first: number, last: number) =>
   );
 
 describe('a push', () => {
-  it('of one mutation takes three round trips, one of them the mutator’s', async () => {
+  it('of one mutation takes three round trips, including the mutator’s', async () => {
     await pushOf(1, 1);
     sent.splice(0);
     expect(await pushOf(2, 2)).toBeNull();
     expect(sent).toEqual([expect.stringMatching(/^begin .*claim_mutation/s), 'insert into entry values (1)', 'commit']);
   });
 
-  it('of ten takes three more than its mutators, and leaves no setting behind', async () => {
+  it('of ten mutations takes three more round trips than its mutators, and leaves no settings', async () => {
     await pushOf(1, 2);
     const settings = async () =>
       (
@@ -68,7 +68,7 @@ describe('a push', () => {
       ).rows[0];
     const before = await settings();
     sent.splice(0);
-    // However slow the machine is, no time passes.
+    // No time passes, however slow the machine is.
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
     expect(await pushOf(3, 12).finally(() => vi.useRealTimers())).toBeNull();
     expect(sent).toHaveLength(13);
@@ -80,7 +80,7 @@ it('a call with an idempotency key takes as many round trips as one without', as
   const calls = new Calls({ mutators, transact: callsOn(db, (client) => client), keyRetentionSeconds: 60 });
   const call = (idempotencyKey?: string) =>
     calls.run({ kind: 'call', call: { name: 'add', args: null } }, caller, { idempotencyKey, rollback: false });
-  // The first one in a while also forgets old keys.
+  // The first call in a while also deletes old keys.
   await call('a');
   await expect.poll(() => sent.filter((text) => text.endsWith('commit'))).toHaveLength(2);
   sent.splice(0);

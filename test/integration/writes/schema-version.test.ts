@@ -1,4 +1,4 @@
-/** Mutators learn which schema version and which browser profile sent a mutation. */
+/** Mutators receive the schema version and the browser profile of the client that sent a mutation. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
@@ -21,12 +21,12 @@ afterAll(async () => {
 });
 
 it.each([
-  ['alone', 1],
+  ['by itself', 1],
   ['in a transaction with others', 3],
-])('%s', async (_, count) => {
-  const told: unknown[] = [];
+])('a mutation applied %s gets the schema version and the profile of its client', async (_, count) => {
+  const received: unknown[] = [];
   const note = defineMutator(({ schemaVersion, profileID }) => {
-    told.push([schemaVersion, profileID]);
+    received.push([schemaVersion, profileID]);
   });
   const push = createPush({ db, tx: (client) => client, mutators: defineMutators({ note }) });
   const client = `client of ${count}`;
@@ -34,5 +34,5 @@ it.each([
   const request = { ...pushRequest(`group of ${count}`, mutations), schemaVersion: '7' };
   const { log } = memoryLog();
   expect(await push(request, { context: { userID: 'u' }, requestID: 'r', log })).toBeNull();
-  expect(told).toEqual(Array(count).fill(['7', 'p']));
+  expect(received).toEqual(Array(count).fill(['7', 'p']));
 });

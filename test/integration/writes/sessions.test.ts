@@ -1,4 +1,4 @@
-/** What one user's mutator does to its connection, the next user's does not see. */
+/** The effects of one user's mutator on its connection are invisible to the next user's mutator. */
 
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { Journal } from '../../../src/store/journal.js';
+import { AuditLog } from '../../../src/store/audit-log.js';
 import { callsOn } from '../../../src/writes/call-transactions.js';
 import { Calls } from '../../../src/writes/calls.js';
 import { createPush } from '../../../src/writes/push.js';
@@ -16,7 +16,7 @@ import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';
 
 const member = 'sessions_member';
 let database: TestDatabase;
-/** A pool of the application's, with one connection, which it prepares itself. */
+/** The application's own pool, with one connection, which it prepares itself. */
 let pool: pg.Pool;
 let db: Database;
 
@@ -37,9 +37,11 @@ afterAll(async () => {
   await database.pool.query(`drop owned by ${member}; drop role ${member}`);
   await database.drop();
 });
-beforeEach(() => database.pool.query('truncate entry, node, tidemark.client, tidemark.client_group, tidemark.journal'));
+beforeEach(() =>
+  database.pool.query('truncate entry, node, tidemark.client, tidemark.client_group, tidemark.audit_log'),
+);
 
-/** All that may differ between two connections of this pool, but should not. */
+/** Everything that could differ between two connections of this pool, but should not. */
 const sessionText = `
   select current_user, session_user, current_setting('search_path') as path, current_setting('app.server', true) as server,
     nullif(current_setting('app.user', true), '') as "user", pg_my_temp_schema()::oid::int as temporary,
@@ -52,7 +54,7 @@ const sessionText = `
 type Send = (tx: ClientBase, text: string) => Promise<unknown>;
 const plainly: Send = (tx, text) => tx.query(text);
 
-/** Pushes a user's mutation, which sends these texts. Returns what it saw of the session before and where it ran. */
+/** Pushes a user's mutation that sends these texts. Returns the session as it found it, and where it ran. */
 async function push(userID: string, texts: readonly string[], { send = plainly, fails = false } = {}) {
   let session: unknown;
   let connection: unknown;
@@ -80,7 +82,7 @@ const lasting: [kind: string, text: string][] = [
   ['a setting by function', `select set_config('app.user', 'ann', false)`],
   ['a setting by function, after a comment', `/* me */ select set_config('app.user', 'ann', false)`],
   ['a setting in a block', `do $$ begin perform set_config('app.user', 'ann', false); end $$`],
-  ['less than the pool has set', 'reset all'],
+  ['without the pool’s settings', 'reset all'],
   ['a temporary table', 'create temp table mine as select 1 as secret'],
   ['a temporary table by SELECT', 'select 1 as secret into temp mine'],
   ['a lock', 'select pg_advisory_lock(7)'],
@@ -93,11 +95,11 @@ const lasting: [kind: string, text: string][] = [
 describe.each([
   ['applied', false],
   ['skipped', true],
-])('a mutation that is %s leaves to the next user', (_what, fails) => {
-  it.each(lasting)('not %s', async (_kind, text) => {
-    const { session: usual } = await push('zoe', []);
+])('a mutation that is %s', (_what, fails) => {
+  it.each(lasting)('does not leave the next user %s', async (_kind, text) => {
+    const { session: unchanged } = await push('zoe', []);
     await push('ann', [text], { fails });
-    expect((await push('ben', [])).session).toEqual(usual);
+    expect((await push('ben', [])).session).toEqual(unchanged);
     const { rows } = await database.pool.query('select name from entry');
     expect(rows.map(({ name }) => name)).toEqual(fails ? ['zoe', 'ben'] : ['zoe', 'ann', 'ben']);
     expect(await lastMutationIDs(database.pool)).toEqual({ zoe: 1, ann: 1, ben: 1 });
@@ -110,7 +112,7 @@ it.each([
   ['a local setting', [`set local app.tenant = 'ann'`, `select set_config('app.user', 'ann', true)`]],
   ['a nested transaction', ['begin', 'select 1', 'commit', 'savepoint a', 'rollback to a']],
   ['a temporary table for the transaction', ['create temp table mine (n int) on commit drop']],
-])('%s cost nobody a connection', async (_kind, texts) => {
+])('a connection is reused after a mutator with %s', async (_kind, texts) => {
   const zoe = await push('zoe', []);
   const ann = await push('ann', texts);
   const ben = await push('ben', []);
@@ -118,7 +120,7 @@ it.each([
   expect(ben.session).toEqual(zoe.session);
 });
 
-it('a mutator that goes on after its transaction reaches nobody else’s', async () => {
+it('a mutator that continues after its transaction cannot use another one', async () => {
   let late: Promise<unknown> | undefined;
   let go = () => {};
   const gone = new Promise<void>((resolve) => {
@@ -141,7 +143,7 @@ it('a mutator that goes on after its transaction reaches nobody else’s', async
   expect(rows.map(({ name }) => name)).toEqual(['ann', 'ben']);
 });
 
-it('a mutator that gives its client back, or ends it, keeps it', async () => {
+it('a mutator can neither release nor end its client', async () => {
   const { connection } = await push('ann', ['now'], {
     send: async (tx) => {
       await (tx as pg.Client).end();
@@ -163,7 +165,7 @@ describe('a call with an idempotency key', () => {
       mutators: defineMutators({ act }),
       transact: callsOn(db, (client) => client),
       keyRetentionSeconds: 60,
-      journal: new Journal(60),
+      auditLog: new AuditLog(60),
     });
     return calls.run(
       { kind: 'call', call: { name: 'act', args: null } },
@@ -177,14 +179,14 @@ describe('a call with an idempotency key', () => {
     ['a local role by function', `select set_config('role', '${member}', true)`],
     ['a role', `set role ${member}`],
     ['a local role of the session', `set local session authorization ${member}`],
-  ])('keeps its answer, and is in the journal, whatever its mutator has set: %s', async (kind, text) => {
+  ])('stores its answer and is in the audit log even if its mutator has set %s', async (kind, text) => {
     const texts = [text, `set local request.jwt.claims = '{"sub": "ann"}'`];
     expect((await call(texts, kind)).replayed).toBe(false);
     expect((await call(texts, kind)).replayed).toBe(true);
     const { rows } = await database.pool.query('select role from entry');
     expect(rows).toEqual([{ role: member }]);
-    const journal = await database.pool.query('select mutator, outcome from tidemark.journal');
-    expect(journal.rows).toEqual([{ mutator: 'act', outcome: 'applied' }]);
+    const auditLog = await database.pool.query('select mutator, outcome from tidemark.audit_log');
+    expect(auditLog.rows).toEqual([{ mutator: 'act', outcome: 'applied' }]);
   });
 
   it('has its constraints checked as the role of the mutator', async () => {

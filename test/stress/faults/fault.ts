@@ -1,16 +1,16 @@
 /**
- * A defect that no mutation tool can introduce, because it is in SQL, in a lock, in a transaction's isolation or in who may
- * do what.
+ * A defect that no mutation tool can introduce, because it is in SQL, in a lock, in a transaction's isolation or in
+ * permissions.
  *
- * It is found by its text alone: words of SQL, Postgres or a library wherever possible, so that a file that moves or a name
- * that changes leaves it alone.
+ * Only its text identifies it, preferably words of SQL, Postgres or a library. So moved files and renamed identifiers
+ * do not affect it.
  */
 export interface Fault {
-  /** What the server does wrong with it, as a sentence. */
+  /** A sentence that says what the server does wrong with it. */
   readonly name: string;
-  /** Replaced wherever it stands in `src` and `sql`. */
+  /** The text to replace, at every occurrence in `src` and `sql`. */
   readonly find: string;
   readonly replace: string;
-  /** The test file that detects it: its folder and name, without `.test.ts`. */
+  /** The folder and name of the test file that detects it, without `.test.ts`. */
   readonly test: string;
 }

@@ -1,16 +1,16 @@
-/** A reporter for Vitest: tells the process that has started it what objects to the code under test. */
+/** A Vitest reporter that sends its parent process the tests that object to the code under test. */
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
 export interface Objection {
-  /** The test's file and name, or the file alone where a hook of it has failed. */
+  /** The test's file and name, or only the file if one of its hooks failed. */
   readonly test: string;
   /** The first line of the error. */
   readonly message: string;
-  /** The test was given up: that may have any cause, and takes long to see. */
+  /** The test timed out, which can have any cause and takes long to detect. */
   readonly isTimeout: boolean;
 }
 
-/** Ends the run with the first objection that counts. */
+/** Ends the run at the first objection that counts. */
 export default class ObjectionReporter implements Reporter {
   #vitest: Vitest | undefined;
 
@@ -19,22 +19,22 @@ export default class ObjectionReporter implements Reporter {
   }
 
   onTestCaseResult(test: TestCase): void {
-    this.#tell(`${test.module.relativeModuleId} > ${test.fullName}`, test.result().errors ?? []);
+    this.#report(`${test.module.relativeModuleId} > ${test.fullName}`, test.result().errors ?? []);
   }
 
   onTestSuiteResult(suite: TestSuite): void {
-    this.#tell(`${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors());
+    this.#report(`${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors());
   }
 
   onTestModuleEnd(module: TestModule): void {
-    this.#tell(module.relativeModuleId, module.errors());
+    this.#report(module.relativeModuleId, module.errors());
   }
 
   onTestRunEnd(_modules: readonly TestModule[], unhandled: readonly { readonly message: string }[]): void {
-    this.#tell('outside of any test', unhandled);
+    this.#report('outside of any test', unhandled);
   }
 
-  #tell(test: string, errors: readonly { readonly message: string }[]): void {
+  #report(test: string, errors: readonly { readonly message: string }[]): void {
     for (const error of errors) {
       const [message = ''] = error.message.split('\n');
       const objection: Objection = { test, message, isTimeout: /^(Test|Hook) timed out in \d+ms/.test(message) };

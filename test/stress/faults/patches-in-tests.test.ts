@@ -1,4 +1,4 @@
-/** Each patch that is written out in a long test or beside it fits the sources, so that a renaming shows here, at once. */
+/** Verifies that each patch in or beside a long test fits the sources, so that a renaming fails here immediately. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,20 +10,20 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file) && !/(?<!\.long)\.test\.ts$/.test(file))
   .map((file) => join('test', file));
-/** Patches of the sources; those of what they are compiled to (`.js`) are looked for in `dist`. */
+/** Patches of the sources. Patches of compiled files (`.js`) apply to `dist`. */
 const found = files.flatMap((file) => patchesIn(file).map((patch) => ({ in: file, ...patch })));
 
-it('finds patches', () => {
+it('the tests contain at least 30 patches', () => {
   expect(found.length).toBeGreaterThanOrEqual(30);
 });
 
-it.each(found)('$in: $file: $find', (patch) => {
+it.each(found)('the patch of $file in $in fits the sources: $find', (patch) => {
   const part = patch.file.endsWith('.js') ? 'dist' : 'src';
   const sound = readFileSync(join(root, part, patch.file), 'utf8');
   expect(patched(sound, patch)).not.toBe(sound);
 });
 
-/** The object literals of a file that have the texts of a patch. */
+/** Finds the object literals of a file that have the properties of a patch. */
 function patchesIn(file: string): Patch[] {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
   const patches: Patch[] = [];
@@ -36,8 +36,9 @@ function patchesIn(file: string): Patch[] {
         }),
       );
       const [path, find, replace] = ['file', 'find', 'replace'].map((name) => texts.get(name));
-      if (path !== undefined && find !== undefined && replace !== undefined)
+      if (path !== undefined && find !== undefined && replace !== undefined) {
         patches.push({ file: path, find, replace });
+      }
     }
     ts.forEachChild(node, visit);
   };

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Objection } from './objections.js';
 
-/** What became of the tests. */
+/** The outcome of a test run. */
 export interface Outcome {
-  /** The first of them counts, but for timeouts. */
+  /** The first one counts, unless it is a timeout. */
   readonly objections: readonly Objection[];
-  /** Until the first objection that counts, or else until the end. */
+  /** Until the first objection that counts, or until the end. */
   readonly seconds: number;
-  /** All of them ran, and passed. */
+  /** True if all tests ran and passed. */
   readonly isGreen: boolean;
-  /** What was printed to standard error. */
+  /** The output on standard error. */
   readonly printed: string;
 }
 
-/** All whose tests need no browser. */
+/** All projects whose tests need no browser. */
 const projects = ['unit', 'integration', 'long', 'long torture', 'long alone'];
 const reporter = fileURLToPath(new URL('objections.ts', import.meta.url));
-/** No test file takes as long: what does so hangs. */
+/** A test file that takes longer hangs. */
 const limitMs = 5 * 60_000;
 const hung: Objection = {
   test: 'the run as a whole',
@@ -26,7 +26,7 @@ const hung: Objection = {
   isTimeout: true,
 };
 
-/** Runs test files in a copy of the tree, on a Postgres of their own. */
+/** Runs test files in a copy of the tree, on their own Postgres. */
 export async function runTests(folder: string, tests: readonly string[]): Promise<Outcome> {
   const started = performance.now();
   const secondsSince = () => (performance.now() - started) / 1000;
@@ -64,7 +64,7 @@ export type Verdict =
   | { readonly kind: 'caught'; readonly by: Objection }
   /** Every test passed. */
   | { readonly kind: 'survived' }
-  /** Tests were given up, and no other objected. */
+  /** Tests timed out, and no other test objected. */
   | { readonly kind: 'timed out'; readonly by: Objection }
   /** The tests could not be run. */
   | { readonly kind: 'not run'; readonly reason: string };

@@ -1,6 +1,6 @@
 /**
- * `npm run stress -- faults --jobs 2 --only horizon`: introduces each fault of the list into a copy of the tree, one at a
- * time, and prints which test detects it. Fails if a fault survives.
+ * `npm run stress -- faults --jobs 2 --only horizon`: introduces each fault of the list into a copy of the tree, one at
+ * a time, and prints which test detects it. Fails if a fault survives.
  */
 import { parseArgs } from 'node:util';
 import { faults } from './list.js';
@@ -27,7 +27,7 @@ function report(name: string, verdict: Verdict, seconds: number): void {
   );
 }
 
-/** @returns how many of the faults the test file detects: none if it fails without a fault */
+/** @returns the number of faults that the test file detects; none if it fails without a fault */
 async function tryTest(copy: TreeCopy, file: string): Promise<number> {
   const sound = await runTests(copy.folder, [file]);
   const verdict = judge(sound);

@@ -1,4 +1,4 @@
-/** The text of the sources, and what it is with a fault. */
+/** Reads the sources, and applies faults to them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fault } from './fault.js';
@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Every file of TypeScript in `src`, without tests, and of SQL in `sql`. */
+/** Every TypeScript file in `src` except tests, and every SQL file in `sql`. */
 export function sourcesIn(root: string): SourceFile[] {
   return ['src', 'sql'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -18,7 +18,7 @@ export function sourcesIn(root: string): SourceFile[] {
   );
 }
 
-/** The files that a fault changes, as they are with it. */
+/** The files that a fault changes, with the fault. */
 export function withFault(sources: readonly SourceFile[], { find, replace }: Fault): SourceFile[] {
   return sources
     .filter(({ text }) => text.includes(find))
@@ -34,7 +34,7 @@ export function testsIn(root: string): string[] {
   );
 }
 
-/** The one of these files that detects a fault. Undefined unless exactly one has its name. */
+/** Finds the test file that detects a fault. Undefined unless exactly one has its name. */
 export function testFileOf(files: readonly string[], { test }: Fault): string | undefined {
   const found = files.filter((file) => file.endsWith(`/${test}.test.ts`) || file.endsWith(`/${test}.long.test.ts`));
   return found.length === 1 ? found[0] : undefined;

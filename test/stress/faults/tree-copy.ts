@@ -5,11 +5,11 @@ import type { Fault } from './fault.js';
 import { type SourceFile, sourcesIn, withFault } from './sources.js';
 
 export const root: string = fileURLToPath(new URL('../../..', import.meta.url));
-/** Ignored by git. */
+/** Git ignores it. */
 const copies = join(root, '.tidemark', 'faults');
-const left = new Set(['.git', '.tidemark', 'dist', 'node_modules']);
+const ignored = new Set(['.git', '.tidemark', 'dist', 'node_modules']);
 
-/** A copy of the working tree, in which something can be wrong. */
+/** A copy of the working tree, into which faults can be introduced. */
 export class TreeCopy {
   readonly folder: string;
 
@@ -18,12 +18,12 @@ export class TreeCopy {
     mkdirSync(this.folder, { recursive: true });
     const filter = (path: string) => !path.endsWith('/node_modules');
     for (const entry of readdirSync(root)) {
-      if (!left.has(entry)) cpSync(join(root, entry), join(this.folder, entry), { recursive: true, filter });
+      if (!ignored.has(entry)) cpSync(join(root, entry), join(this.folder, entry), { recursive: true, filter });
     }
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Introduces a fault until `work` is done. */
+  /** Introduces a fault for the duration of `work`. */
   async with<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
     const sources = sourcesIn(this.folder);
     const faulty = new Map(withFault(sources, fault).map(({ file, text }) => [file, text]));

@@ -1,4 +1,4 @@
-/** Aggregates, whose results are sure but for those that say otherwise. */
+/** Aggregates. Their results are deterministic unless marked otherwise. */
 import { gives, instance, isAvailable } from './instance.js';
 import type { Scope } from './scope.js';
 import { type Signature, signature, signatures } from './signature.js';
@@ -6,7 +6,7 @@ import { isSequence, optional, type Tree, withChildren } from './tree.js';
 import type { SqlType } from './types.js';
 import { deeper, plain, type Site } from './world.js';
 
-/** § is where FILTER may stand. */
+/** § marks the place of an optional FILTER. */
 const sure = signatures(`
   bigint: count(*)§
   bigint: count(«any»)§
@@ -76,7 +76,7 @@ const byChance: readonly Signature[] = [
   signature('16| any: any_value(«any»)§', { chance: 'any_value' }),
 ];
 
-/** An aggregate over the rows of the query, where one may stand. */
+/** An aggregate over the rows of the query, where one is allowed. */
 export function aggregate(site: Site, type: SqlType): Tree | undefined {
   if (!site.aggregated) return undefined;
   const { choices } = site.world;
@@ -91,7 +91,7 @@ function aggregateOf(site: Site, scope: Scope, one: Signature, type: SqlType): T
   return withFilter(plain(deeper(site), scope), instance(plain(deeper(site), scope), one, type));
 }
 
-/** Puts a FILTER, or nothing, in its place. */
+/** Replaces the mark with a FILTER or with nothing. */
 export function withFilter(site: Site, tree: Tree): Tree {
   const { choices, grammar } = site.world;
   if (isSequence(tree) && tree.kind === undefined)

@@ -1,4 +1,4 @@
-/** The generator notices what it is there for: each copy of the sources has one fault, and the first cases show it. */
+/** The generator detects known faults: each copy of the sources has one, and the first cases show it. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
 import { postgresVersion } from './database.js';
@@ -7,10 +7,10 @@ import { fuzz } from './fuzz.js';
 
 afterAll(removeCopies);
 
-/** The first does, until the generator makes others of the same seeds. */
-const most = 12;
+/** The first case does, unless a change of the generator makes other cases from the same seeds. */
+const maxCases = 12;
 
-describe('finds that', () => {
+describe('the generator detects that', () => {
   it.each(faults)(
     '$name',
     async ({ name, kinds, seed, patch }) => {
@@ -24,7 +24,7 @@ describe('finds that', () => {
         shrinkMs: 0,
         ...(kinds.length === 1 && { kind: kinds[0]! }),
         showsNeedless: kinds.includes('refused'),
-        goesOn: ({ tally, found }) => tally.cases < most && found.length === 0,
+        goesOn: ({ tally, found }) => tally.cases < maxCases && found.length === 0,
       });
       expect(kinds).toContain(found[0]?.difference.kind);
     },

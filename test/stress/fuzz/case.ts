@@ -1,11 +1,11 @@
-/** A case: a schema, views of it, and what happens. fast-check makes it and makes it smaller. */
+/** A case: a schema, its views, and a list of steps. fast-check generates and shrinks it. */
 import fc, { type Random } from 'fast-check';
 import { Choices } from './choices.js';
 import { createMembershipView } from './memberships.js';
 import { createSchema } from './schema.js';
 import { type Edit, shorter, tagsOf, treeEdits, withoutTag } from './shrink-tree.js';
 import { createDdlSteps, createSteps, type Step } from './steps.js';
-import { createSurroundings, type Surroundings } from './surroundings.js';
+import { createEnvironment, type Environment } from './surroundings.js';
 import type { List } from './tree.js';
 import { createRepeatedView, createView, type FuzzView, viewWithout } from './view.js';
 
@@ -14,13 +14,13 @@ export interface Case {
   readonly rows: List;
   readonly views: readonly FuzzView[];
   readonly steps: readonly Step[];
-  readonly surroundings: Surroundings;
+  readonly environment: Environment;
 }
 
 export interface CaseOptions {
-  /** Of Postgres. */
+  /** The major version of Postgres. */
   readonly version: number;
-  /** How many views are tried; Postgres refuses about a third. */
+  /** The number of views to try. Postgres refuses about a third of them. */
   readonly views: number;
 }
 
@@ -40,8 +40,8 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     const { setup, rows } = schema;
     const steps = createSteps(choices, schema);
     const members = choices.times(1, 2, (i) => createMembershipView(choices, schema, `m${i}`) ?? []).flat();
-    // Chosen last, so that all before is the same for a seed as without.
-    const surroundings = createSurroundings(choices);
+    // Chosen last, so that a seed gives the same case with and without them.
+    const environment = createEnvironment(choices);
     const repeated = choices.percent(50) ? createRepeatedView(choices, schema, version, 'r') : undefined;
     const last = choices.percent(50) ? createDdlSteps(choices, schema) : [];
     return new fc.Value(
@@ -50,7 +50,7 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
         rows,
         views: [...(repeated ? [repeated] : []), ...members, ...made],
         steps: [...steps, ...last],
-        surroundings,
+        environment,
       },
       start,
     );
@@ -60,8 +60,8 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     return false;
   }
 
-  /** @param from where to go on: what comes before was tried on what this was made of */
-  override shrink(value: Case, from: Place): fc.Stream<fc.Value<Case>> {
+  /** @param from Where to continue. The edits before it were tried on the case that this one was shrunk from. */
+  override shrink(value: Case, from: ShrinkPosition): fc.Stream<fc.Value<Case>> {
     return fc.stream(smaller(value, from));
   }
 }
@@ -70,37 +70,38 @@ export function cases(options: CaseOptions): fc.Arbitrary<Case> {
   return new CaseArbitrary(options);
 }
 
-interface Place {
+interface ShrinkPosition {
   readonly phase: number;
   readonly edit: number;
 }
 
-const start: Place = { phase: 0, edit: 0 };
+const start: ShrinkPosition = { phase: 0, edit: 0 };
 
-/** Each edit once, beginning where the last one that kept the difference stands. */
-function* smaller(value: Case, from: Place): Generator<fc.Value<Case>> {
+/** Each edit once, starting at the last one that preserved the difference. */
+function* smaller(value: Case, from: ShrinkPosition): Generator<fc.Value<Case>> {
   for (let i = 0; i <= phases.length; i++) {
     const phase = (from.phase + i) % phases.length;
     const edits = [...phases[phase]!(value)];
     const first = i === 0 ? from.edit : 0;
     const last = i === phases.length ? from.edit : edits.length;
-    for (let edit = first; edit < Math.min(last, edits.length); edit++)
+    for (let edit = first; edit < Math.min(last, edits.length); edit++) {
       yield new fc.Value(edits[edit]!(), { phase, edit });
+    }
   }
 }
 
 type Phase = (value: Case) => Generator<Edit<Case>>;
 
-/** What takes the most away comes first. */
+/** The phases that remove the most come first. */
 const phases: readonly Phase[] = [
   function* (value) {
     const { views } = value;
     if (views.length > 1) for (const view of views) yield () => ({ ...value, views: [view] });
   },
   function* (value) {
-    for (const name of Object.keys(value.surroundings) as (keyof Surroundings)[]) {
-      const { [name]: _, ...surroundings } = value.surroundings;
-      yield () => ({ ...value, surroundings });
+    for (const name of Object.keys(value.environment) as (keyof Environment)[]) {
+      const { [name]: _, ...environment } = value.environment;
+      yield () => ({ ...value, environment });
     }
   },
   function* (value) {
@@ -108,10 +109,11 @@ const phases: readonly Phase[] = [
   },
   function* (value) {
     const { views } = value;
-    for (const kept of shorter(views)) if (kept.length > 0) yield () => ({ ...value, views: kept });
+    for (const fewer of shorter(views)) if (fewer.length > 0) yield () => ({ ...value, views: fewer });
     for (const [i, view] of views.entries()) {
-      for (const edit of treeEdits(view.tree))
+      for (const edit of treeEdits(view.tree)) {
         yield () => ({ ...value, views: views.with(i, { ...view, tree: edit() }) });
+      }
     }
   },
   function* (value) {
@@ -136,15 +138,15 @@ const phases: readonly Phase[] = [
 ];
 
 function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>> {
-  if (step.kind === 'seats') {
+  if (step.kind === 'cohorts') {
     if (step.plan !== 0) yield () => put({ ...step, plan: 0 });
     return;
   }
-  if (step.kind === 'look' || step.kind === 'pull') {
+  if (step.kind === 'poll' || step.kind === 'pull') {
     const { commitAt, ...plain } = step;
     if (commitAt !== undefined) yield () => put(plain);
   }
-  if (step.kind === 'look') return;
+  if (step.kind === 'poll') return;
   if (step.kind === 'pull' || step.kind === 'listen') {
     if (step.client !== 0) yield () => put({ ...step, client: 0 });
     if (step.server !== 0) yield () => put({ ...step, server: 0 });
@@ -159,9 +161,9 @@ function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>
   for (const edit of treeEdits(step.statements)) yield () => put({ ...step, statements: edit() as List });
 }
 
-function without({ setup, rows, views, steps, surroundings }: Case, tag: string): Case {
+function without({ setup, rows, views, steps, environment }: Case, tag: string): Case {
   return {
-    surroundings,
+    environment,
     setup: withoutTag(setup, tag) as List,
     rows: withoutTag(rows, tag) as List,
     views: views.map((view) => viewWithout(view, tag)),

@@ -1,4 +1,4 @@
-/** Random choices, from fast-check's generator. */
+/** Random choices, based on fast-check's generator. */
 import type { Random } from 'fast-check';
 
 export class Choices {
@@ -8,17 +8,17 @@ export class Choices {
     this.#random = random;
   }
 
-  /** For choices after which those to come are the same as without. */
+  /** For additional choices that must not change the following ones. */
   aside(): Choices {
     return new Choices(this.#random.clone());
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(low: number, high: number): number {
     return this.#random.nextInt(low, high);
   }
 
-  /** True so many times in a hundred. */
+  /** True with this percentage. */
   percent(chance: number): boolean {
     return this.between(1, 100) <= chance;
   }
@@ -27,7 +27,7 @@ export class Choices {
     return items[this.between(0, items.length - 1)]!;
   }
 
-  /** One of the items, each with its weight. */
+  /** One of the items, chosen by weight. */
   weighted<T>(items: readonly (readonly [weight: number, item: T])[]): T {
     let left = this.between(
       1,
@@ -45,9 +45,9 @@ export class Choices {
     return items.map(() => rest.splice(this.between(0, rest.length - 1), 1)[0]!);
   }
 
-  /** Some of the items, at most so many, in a random order. */
-  some<T>(items: readonly T[], most: number, least = 1): T[] {
-    return this.shuffled(items).slice(0, this.between(Math.min(least, items.length), Math.min(most, items.length)));
+  /** Some of the items, at most `max` of them, in a random order. */
+  some<T>(items: readonly T[], max: number, min = 1): T[] {
+    return this.shuffled(items).slice(0, this.between(Math.min(min, items.length), Math.min(max, items.length)));
   }
 
   times<T>(low: number, high: number, make: (i: number) => T): T[] {

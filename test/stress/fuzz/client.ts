@@ -7,10 +7,10 @@ type Op =
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
   | { readonly op: 'del'; readonly key: string };
 
-/** What came of a pull. */
+/** The outcome of a pull. */
 export type Outcome = 'first' | 'reset' | 'delta' | 'unchanged';
 
-/** A server does not answer as it should. */
+/** A server's response is invalid. */
 export class FailedPull extends Error {}
 
 export class FuzzClient {
@@ -24,7 +24,7 @@ export class FuzzClient {
     this.group = group;
   }
 
-  /** @throws FailedPull when the answer is no patch */
+  /** @throws FailedPull if the response is not a patch */
   async pull({ fetch }: Sync): Promise<Outcome> {
     const body = {
       pullVersion: 1,

@@ -7,7 +7,7 @@ import { type Cte, deeper, plain, type Query, type Site, typeNamed, type Want } 
 
 const reserved = { kind: 'illegal', reason: 'a WITH query with a name that is reserved' } as const;
 
-/** A query below WITH queries, whose names may be those of tables. */
+/** A query below WITH queries, which can have the names of tables. */
 export function withQueries(site: Site, want: Want): Query {
   const { choices, grammar } = site.world;
   const isRecursive = choices.percent(35);
@@ -59,7 +59,7 @@ function simple(site: Site, name: string): Made {
   return { cte: { name, columns, key: query.key }, tree };
 }
 
-/** Counts up from some rows, and may look at tables on its way. */
+/** Counts up from some rows, and can read tables on the way. */
 function recursive(site: Site, name: string): Made {
   const { world } = site;
   const { choices, grammar } = world;

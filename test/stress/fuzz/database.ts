@@ -1,4 +1,4 @@
-/** A database for one case, the connections to it, and a pool that lets others go first. */
+/** A case's database, its connections, and a pool in which other transactions can run before each statement. */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -6,8 +6,8 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { sameFormats } from '../../../src/db/own-settings.js';
 
-/** A pool that says when a connection is taken, which is before each statement. */
-export class GatedPool extends pg.Pool {
+/** A pool that reports each checkout of a connection, which precedes each statement. */
+export class HookedPool extends pg.Pool {
   before: (() => Promise<void>) | undefined;
 
   // biome-ignore lint/suspicious/noExplicitAny: the driver's overloads say no more than this
@@ -17,13 +17,13 @@ export class GatedPool extends pg.Pool {
   }
 }
 
-/** Databases of a cluster. To make one takes longer than to empty one. */
+/** A cluster's databases. They are reused, because creating one takes longer than emptying one. */
 export class Databases {
   readonly #cluster: string;
   readonly #free: string[] = [];
   readonly #all: string[] = [];
 
-  /** @param cluster a connection string for a cluster in which databases can be created */
+  /** @param cluster A connection string for a cluster in which databases can be created. */
   constructor(cluster: string) {
     this.#cluster = cluster;
   }
@@ -32,7 +32,7 @@ export class Databases {
     return new CaseDatabase(this.#free.pop() ?? (await this.#create()));
   }
 
-  /** Takes one back once its connections are closed. One that cannot be emptied is left alone. */
+  /** Takes a database back after its connections are closed. One that cannot be emptied is not used again. */
   async give(database: CaseDatabase): Promise<void> {
     await database.close();
     await onDatabase(database.url, emptied)
@@ -50,13 +50,13 @@ export class Databases {
     this.#all.push(name);
     const address = new URL(this.#cluster);
     address.pathname = name;
-    // Where dropping all schemas does not reach it.
+    // In a schema that dropping all schemas leaves alone.
     await onDatabase(address.href, 'create extension citext schema pg_catalog');
     return address.href;
   }
 }
 
-/** Drops all that a case made. Tidemark's own schema stays, as it would under an application. */
+/** Drops everything that a case has created. Tidemark's own schema stays, as it would in an application. */
 const emptied = `
 do $$
 declare name text;
@@ -83,8 +83,8 @@ export class CaseDatabase {
   }
 
   /**
-   * For statements of the case itself. What takes long is given up: some joins of everything with everything would take
-   * for ever.
+   * Connects for statements of the case itself. They have a timeout, because some joins of everything with everything
+   * would run forever.
    */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url, statement_timeout: 3_000 });
@@ -95,8 +95,8 @@ export class CaseDatabase {
   }
 
   /**
-   * For reads that are compared with those of a server, which writes values in formats of its own, and reads the text of a
-   * view by the SQL standard.
+   * Connects for reads that are compared with a server's. A server writes values in formats of its own, and reads a
+   * view's text by the SQL standard.
    */
   async connectReader(): Promise<pg.Client> {
     const client = await this.connect();
@@ -104,16 +104,16 @@ export class CaseDatabase {
     return client;
   }
 
-  /** @param settings for the planner, as `-c` takes them */
-  openPool(settings: readonly string[] = []): GatedPool {
+  /** @param settings Planner settings, as `-c` takes them. */
+  openPool(settings: readonly string[] = []): HookedPool {
     const options = settings.map((setting) => `-c ${setting}`).join(' ');
-    const pool = new GatedPool({ connectionString: this.url, max: 4, options });
+    const pool = new HookedPool({ connectionString: this.url, max: 4, options });
     pool.on('error', () => {});
     this.#closers.push(() => pool.end());
     return pool;
   }
 
-  /** What is to be closed before the connections. */
+  /** Registers what must be closed before the connections. */
   onClose(close: () => Promise<unknown>): void {
     this.#closers.push(close);
   }
@@ -138,7 +138,7 @@ async function onDatabase(url: string, statement: string): Promise<pg.QueryResul
     await client.end();
   }
 }
-/** Runs a statement, or a COPY that has its data with it. */
+/** Runs a statement, or a COPY together with its data. */
 export async function run(client: pg.Client, text: string): Promise<void> {
   const copied = /^(copy .*? from stdin);\n([\s\S]*\n)\\\.$/.exec(text);
   if (copied) await pipeline(Readable.from([copied[2]!]), client.query(copyFrom(copied[1]!)));

@@ -1,4 +1,4 @@
-/** Changes of the tables themselves. */
+/** DDL that changes the tables themselves. */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
 import type { Schema } from './schema.js';
@@ -8,9 +8,9 @@ import { familyOf, type SqlType } from './types.js';
 
 export interface Ddl {
   readonly statements: List;
-  /** The documents say that `tidemark migrate` must be run after it. */
+  /** The documentation requires `tidemark migrate` after it. */
   readonly needsMigrate: boolean;
-  /** A table then has no primary key. */
+  /** Leaves a table without a primary key. */
   readonly dropsKey: boolean;
 }
 
@@ -27,7 +27,7 @@ export function ddl(choices: Choices, schema: Schema): Ddl {
   };
 }
 
-/** Whose values have one text, whatever the settings of a session are. */
+/** Types whose values have the same text with any session settings. */
 const invariable: ReadonlySet<string> = new Set(
   'boolean smallint integer bigint numeric oid uuid text varchar char name json jsonb inet bit varbit enum caseless'.split(
     ' ',

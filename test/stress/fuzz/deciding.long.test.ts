@@ -1,14 +1,14 @@
-/** Of generated views: whatever values the columns have that decide nothing, there are the same keys. */
+/** In generated views, the values of undeciding columns do not affect the keys. */
 import fc from 'fast-check';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { SetupError } from '../../../src/errors.js';
-import { migrateSchema } from '../../../src/installation/migrate.js';
+import { migrateSchema } from '../../../src/schema/migrate.js';
 import { identifier } from '../../../src/sql.js';
 import { rowsOf } from '../../../src/store/patches/sides.js';
-import { type BoundView, ClientViews } from '../../../src/view/client-views.js';
+import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
 import { cases } from './case.js';
 import { Databases, postgresVersion } from './database.js';
 import { userAt } from './seats.js';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => databases.close());
 
-it(`seed ${seed}`, async () => {
+it(`only deciding columns affect the keys of generated views (seed ${seed})`, async () => {
   const counts = { views: 0, columns: 0, values: 0 };
   for (const { setup, rows, views } of fc.sample(cases({ version, views: 12 }), { seed, numRuns: caseCount })) {
     const database = await databases.take();
@@ -37,20 +37,20 @@ it(`seed ${seed}`, async () => {
     database.onClose(() => db.close());
     await migrateSchema(db, { notify: false, progress: () => {} });
     const client = await database.connect();
-    // Keys of other tables are left alone.
+    // Disables foreign keys.
     await client.query('set session_replication_role = replica');
     for (const statement of [...setup.items, ...rows.items]) await client.query(textOf(statement)).catch(() => {});
     for (const view of views) {
-      const bound = await boundTo(db, view);
-      const keys = bound && (await keysOf(client, bound));
+      const resolved = await resolveView(db, view);
+      const keys = resolved && (await keysOf(client, resolved));
       if (!keys || keys.length === 0) continue;
       counts.views++;
-      for (const [column, changes] of await undecidingColumns(client, bound)) {
+      for (const [column, changes] of await undecidingColumns(client, resolved)) {
         counts.columns++;
         for (const change of changes) {
           await client.query('begin');
           const changed = await client.query(change).catch(() => undefined);
-          const after = changed?.rowCount ? await keysOf(client, bound) : undefined;
+          const after = changed?.rowCount ? await keysOf(client, resolved) : undefined;
           await client.query('rollback');
           if (!after) continue;
           counts.values++;
@@ -66,10 +66,10 @@ it(`seed ${seed}`, async () => {
 }, 600_000);
 
 /** Undefined if the view is refused. */
-async function boundTo(db: Database, view: FuzzView): Promise<BoundView | undefined> {
+async function resolveView(db: Database, view: FuzzView): Promise<ResolvedView | undefined> {
   const input = { ctx: { userID: userAt(0) }, profileID: '', schemaVersion: '' };
   try {
-    return (await new ClientViews(db, toViews([view])).bind(input, ''))[0];
+    return (await new ClientViews(db, toViews([view])).resolve(input, ''))[0];
   } catch (error) {
     if (error instanceof SetupError || (error as { code?: string }).code) return undefined;
     throw error;
@@ -77,7 +77,7 @@ async function boundTo(db: Database, view: FuzzView): Promise<BoundView | undefi
 }
 
 /** Undefined if the query fails. */
-async function keysOf(client: Client, { view, literals }: BoundView): Promise<string[] | undefined> {
+async function keysOf(client: Client, { view, literals }: ResolvedView): Promise<string[] | undefined> {
   try {
     const text = `select tidemark_key as key from (${rowsOf(view, view.now, literals)}) r order by tidemark_key collate "C"`;
     return (await client.query<{ key: string }>(text)).rows.map(({ key }) => key);
@@ -86,8 +86,8 @@ async function keysOf(client: Client, { view, literals }: BoundView): Promise<st
   }
 }
 
-/** The columns that are said to decide nothing, with statements that change them. Of generated ones, others depend. */
-async function undecidingColumns(client: Client, { view, tables }: BoundView): Promise<[string, string[]][]> {
+/** The columns reported as undeciding, with statements that change them. Generated columns may depend on them. */
+async function undecidingColumns(client: Client, { view, tables }: ResolvedView): Promise<[string, string[]][]> {
   const found: [string, string[]][] = [];
   for (const [oid, deciding] of view.decides) {
     const { schema, name, primaryKey } = tables.find((table) => table.oid === oid)!;

@@ -1,26 +1,26 @@
-/** Where the code under test is wrong. */
+/** A way in which the code under test is wrong. */
 import type { FuzzView } from './view.js';
 
 export type DifferenceKind =
-  /** A client holds other rows than a full read gives. */
+  /** A client's rows differ from those of a full read. */
   | 'rows'
-  /** What a full read gives depends on the plan. */
+  /** The result of a full read depends on the plan. */
   | 'chance'
   /** A view is served that must be refused. */
   | 'accepted'
-  /** A view is refused that is legal. */
+  /** A legal view is refused. */
   | 'refused'
   | 'failed pull'
   /** A delta could not be computed, and the client was reset. */
   | 'failed delta'
-  /** An audit finds that a client does not hold what it does. */
-  | 'audit'
-  /** The server does not start, and no view is why. */
+  /** A consistency check reports a difference that does not exist. */
+  | 'consistency check'
+  /** The server does not start, and no view is the reason. */
   | 'setup'
-  /** A listener was not told of a change. */
+  /** A subscriber was not poked about a change. */
   | 'missed poke'
-  /** Of a statement that seats share, one gets something else than of a statement of its own. */
-  | 'seats';
+  /** A shared statement yields something else for a cohort than a statement of its own. */
+  | 'cohorts';
 
 export class Difference extends Error {
   readonly kind: DifferenceKind;
@@ -33,5 +33,5 @@ export class Difference extends Error {
   }
 }
 
-/** A case that says nothing: its schema cannot be made. */
+/** A meaningless case: its schema cannot be created. */
 export class InvalidCase extends Error {}

@@ -1,7 +1,7 @@
 /** Statements that write. */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
-import { usual } from './constants.js';
+import { mostlyFew } from './constants.js';
 import { insertion, type Schema, valueFor } from './schema.js';
 import { type Column, relationOf, type Table } from './tables.js';
 import { list, optional, seq, type Tree, tagged } from './tree.js';
@@ -19,7 +19,7 @@ const writes: readonly (readonly [number, Write])[] = [
   [3, deleteAndInsert],
 ];
 
-/** @param isAlone no other transaction waits for its locks */
+/** @param isAlone True if no other transaction waits for its locks. */
 export function writing(choices: Choices, schema: Schema, isAlone: boolean): Tree {
   const table = choices.pick(schema.tables);
   if (isAlone && choices.percent(2)) return tagged(table.tag, truncation(choices, table));
@@ -30,12 +30,12 @@ function writable(table: Table): Column[] {
   return table.columns.filter(({ isGenerated }) => !isGenerated);
 }
 
-/** Which rows: all, those of one value, one by its key. */
+/** Selects rows: all, those with one value, or one by its key. */
 function condition(choices: Choices, table: Table, of = ''): Tree {
   const comparable = table.columns.filter(({ type }) => type.isEqual);
   const column = choices.percent(50) && table.key.length > 0 ? choices.pick(table.key) : choices.pick(comparable);
   const name = `${of}${identifier(column.name)}`;
-  const value = quotedText(choices.pick(usual(choices, column.type.values)));
+  const value = quotedText(choices.pick(mostlyFew(choices, column.type.values)));
   const text = choices.weighted([
     [55, `${name} = ${value}`],
     [8, `${name} is null`],
@@ -49,9 +49,7 @@ function where(choices: Choices, table: Table, of?: string): Tree {
   return list(choices.percent(75) ? [condition(choices, table, of)] : [], { before: ' where ', by: ' and ' });
 }
 
-/**
- * New values for some columns, the key's among them. Values that are equal to the old ones come about by themselves.
- */
+/** New values for some columns, including key columns. Some happen to equal the old ones. */
 function assignments(choices: Choices, table: Table): Tree {
   const others = writable(table).filter((column) => !table.key.includes(column));
   const changed = choices.some(choices.percent(80) && others.length > 0 ? others : writable(table), 3);
@@ -134,7 +132,7 @@ function merge(choices: Choices, table: Table): Tree {
   );
 }
 
-/** In COPY's text format, where a backslash and a tab mean something. */
+/** COPY's text format, in which backslashes and tabs have a meaning. */
 function copy(choices: Choices, table: Table): Tree {
   const columns = writable(table);
   const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
@@ -154,7 +152,7 @@ function copy(choices: Choices, table: Table): Tree {
   return seq(`copy ${relationOf(table)} (`, names, ') from stdin;\n', list(lines, { by: '\n', min: 1 }), '\n\\.');
 }
 
-/** Rows that there are, under other keys. */
+/** Copies of existing rows, under other keys. */
 function insertFromItself(choices: Choices, table: Table): Tree {
   const key = table.key[0];
   if (!key) return update(choices, table);

@@ -1,4 +1,4 @@
-/** What a view holds for a user, read by its own query, and written as `docs/views.md` says. */
+/** A view's rows for a user, read with its own query and written as `docs/views.md` says. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
 import { identifier } from '../../../src/sql.js';
@@ -6,10 +6,10 @@ import { userAt } from './seats.js';
 import { columnsIn, keyOf, shown } from './shape.js';
 import { type FuzzView, textOfView } from './view.js';
 
-/** Rows by the client's key, with the view's prefix. */
+/** Rows by client key, including the view's prefix. */
 export type Rows = ReadonlyMap<string, unknown>;
 
-/** Why there is nothing to compare with. */
+/** The reason why there is nothing to compare with. */
 export class Unreadable extends Error {}
 
 const int8 = 20;
@@ -23,7 +23,7 @@ export interface Columns {
   readonly types: readonly number[];
 }
 
-/** @throws Unreadable when Postgres refuses the query, or cannot run it with some user's values */
+/** @throws Unreadable if Postgres refuses the query, or cannot run it with some user's values */
 export async function describe(client: Client, view: FuzzView): Promise<Columns> {
   const { text, parameters } = textOfView(view);
   try {
@@ -41,16 +41,16 @@ export async function describe(client: Client, view: FuzzView): Promise<Columns>
   }
 }
 
-/** Users by the place of their values. */
+/** Users by the index of their values. */
 export const users = [0, 1] as const;
 
-/** @throws Unreadable when the query fails, or its key does not tell rows apart */
+/** @throws Unreadable if the query fails, or its key is not unique */
 export async function read(client: Client, view: FuzzView, { names, types }: Columns, user: number): Promise<Rows> {
   const { text, parameters } = textOfView(view, true);
   const columns = [
     'row_to_json(the_view.*)::text',
     ...exactColumns(types).map((i) => `the_view.${identifier(names[i]!)}::text`),
-    // That a value is null is not that each of its fields is.
+    // A null row value differs from a row value whose fields are all null.
     ...names.map((name) => `(to_json(the_view.${identifier(name)}) is null)::text`),
   ];
   const values = parameters.map((parameter) => parameter.values[user]);
@@ -80,7 +80,7 @@ function exactColumns(types: readonly number[]): number[] {
   return types.flatMap((type, i) => (type === int8 || type === numeric ? [i] : []));
 }
 
-/** What an application makes of the fields of a row that are its key. Those that are objects are refused by then. */
+/** The text of a row's key fields in an application. Fields that are objects have been refused by now. */
 function partsOf({ key }: FuzzView, row: Row): string[] {
   const parts = key.map(({ name }) => row[name] ?? null);
   if (parts.includes(null)) throw new Unreadable('a part of a key is null');
@@ -89,14 +89,14 @@ function partsOf({ key }: FuzzView, row: Row): string[] {
 
 function jsonOf(json: string, { names, types }: Columns, exact: readonly (string | null)[]): Row {
   const value = JSON.parse(json) as Row;
-  for (const [place, i] of exactColumns(types).entries()) {
-    const text = exact[place]!;
+  for (const [index, i] of exactColumns(types).entries()) {
+    const text = exact[index]!;
     if (text !== null) define(value, names[i]!, types[i] === int8 ? bigint(text) : decimal(text));
   }
   return value;
 }
 
-/** Not by assignment, which a column called `__proto__` would divert. */
+/** Not by assignment, which would fail for a column named `__proto__`. */
 function define(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -105,7 +105,7 @@ function bigint(text: string): number | string {
   return Number.isSafeInteger(Number(text)) && BigInt(text) === BigInt(Number(text)) ? Number(text) : text;
 }
 
-/** A number of up to 15 significant digits, and up to 300 decimals. */
+/** A number with up to 15 significant digits and up to 300 decimals. */
 function decimal(text: string): number | string {
   if (!/^-?[\d.]+$/.test(text)) return text;
   const trimmed = text.includes('.') ? text.replace(/\.?0+$/, '') : text;

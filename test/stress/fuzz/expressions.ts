@@ -1,4 +1,4 @@
-/** Expressions of a wanted type. */
+/** Expressions of a given type. */
 import { aggregate } from './aggregates.js';
 import { literalOf, parameterOf } from './constants.js';
 import { instance } from './instance.js';
@@ -50,7 +50,7 @@ function column(site: Site, type: SqlType): Tree | undefined {
   const { choices } = site.world;
   const found = visibleIn(site.scope, ({ columns }) => columns).filter((visible) => visible.type === type);
   if (found.length === 0) return undefined;
-  // Those of the query itself come first, and are more often what a query is about.
+  // The query's own columns come first, and are chosen more often.
   return reference(choices, choices.pick(choices.percent(75) ? found.slice(0, 4) : found));
 }
 
@@ -59,7 +59,7 @@ function attribute({ world: { choices }, scope }: Site, type: SqlType): Tree | u
   return found.length === 0 ? undefined : reference(choices, choices.pick(found));
 }
 
-/** Of a whole row. */
+/** An expression on a whole row. */
 function ofRow({ world: { choices }, scope }: Site, type: SqlType): Tree | undefined {
   const rows = rowsIn(scope);
   if (rows.length === 0) return undefined;
@@ -75,7 +75,7 @@ function ofRow({ world: { choices }, scope }: Site, type: SqlType): Tree | undef
   return found && choices.pick(found);
 }
 
-/** What makes the query one that must be refused. */
+/** An expression for which the query must be refused. */
 function poisoned(site: Site, type: SqlType): Tree | undefined {
   const { world } = site;
   const { poison } = world;
@@ -95,7 +95,7 @@ function fromSignature(site: Site, type: SqlType): Tree | undefined {
   return from.length === 0 ? undefined : instance(site, choices.pick(from), type);
 }
 
-/** A condition: more often a comparison of columns than any other expression would be. */
+/** A condition. Comparisons of columns are the most frequent. */
 export function condition(site: Site): Tree {
   const { choices, schema } = site.world;
   const boolean = schema.types.find(({ name }) => name === 'boolean')!;
@@ -108,7 +108,7 @@ export function condition(site: Site): Tree {
   return part('expression boolean', 'true', make() ?? expression(site, boolean));
 }
 
-/** Rather one of a type that there are columns of. */
+/** Prefers types that occur as columns. */
 function testOfColumns(site: Site): Signature {
   const { choices, signatures } = site.world;
   const tests = signatures.get('boolean')!;
@@ -117,7 +117,7 @@ function testOfColumns(site: Site): Signature {
   return choices.pick(near.length > 0 && choices.percent(60) ? near : tests);
 }
 
-/** Of a column with something of its type. Most rows are to pass. */
+/** Compares a column with something of its type. Most rows should pass. */
 function comparison(site: Site): Tree | undefined {
   const { choices } = site.world;
   const found = visibleIn(site.scope, ({ columns }) => columns).filter(({ type }) => type.isEqual);

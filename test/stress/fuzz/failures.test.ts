@@ -1,4 +1,4 @@
-/** What goes wrong with the generator itself does not pass for a finding, nor for a run. */
+/** Errors of the generator itself count neither as findings nor as successful runs. */
 import { afterAll, expect, it } from 'vitest';
 import { Databases } from './database.js';
 import { fuzz } from './fuzz.js';
@@ -9,19 +9,19 @@ const databases = new Databases(process.env.TIDEMARK_TEST_CLUSTER!);
 
 afterAll(() => databases.close());
 
-it('tells the seed of a case that cannot be run, and does not make it smaller', async () => {
-  let asked = 0;
+it('the error for a case that cannot run contains its seed', async () => {
+  let calls = 0;
   const running = fuzz({
     cluster: 'postgres://nobody@127.0.0.1:1/nowhere',
     version: 18,
     seed: 5,
     shrinkMs: 1_000,
-    goesOn: () => asked++ < 1,
+    goesOn: () => calls++ < 1,
   });
   await expect(running).rejects.toThrow('the case of seed 5 cannot be run');
 });
 
-it('reorders tables, one without a column to set among them', async () => {
+it('writers reorder tables, even with tables that have no column to set', async () => {
   const database = await databases.take();
   const client = await database.connect();
   await client.query(`

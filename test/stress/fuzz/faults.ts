@@ -1,22 +1,22 @@
-/** What can be wrong with the sources, and the generator is to notice. */
+/** Faults in the sources that the generator must detect. */
 import type { Patch } from '../../support/patch.js';
 import type { DifferenceKind } from './difference.js';
 
 export interface Fault {
   readonly name: string;
-  /** How it shows. */
+  /** The kinds of difference that reveal it. */
   readonly kinds: readonly DifferenceKind[];
   readonly patch: Patch;
-  /** From which the first case, or one soon after, shows it. */
+  /** The seed of the case that reveals it, or of one shortly before that case. */
   readonly seed: number;
 }
 
-/** A client holds other rows than its views do, and which of these says so first is left to the case. */
+/** A client holds other rows than its views do. The case decides which of these is reported first. */
 const ofRows: readonly DifferenceKind[] = ['rows', 'missed poke', 'failed delta', 'failed pull', 'chance'];
 
 export const faults: readonly Fault[] = [
   {
-    name: 'an outer join is taken for monotone',
+    name: 'an outer join counts as monotone',
     kinds: ofRows,
     seed: 98,
     patch: {
@@ -31,12 +31,12 @@ export const faults: readonly Fault[] = [
     seed: 1,
     patch: {
       file: 'store/patches/sides.ts',
-      find: 'before: side(ownAsof, own)',
+      find: 'before: side(beforeStates, withOldRows)',
       replace: "before: side(now, () => '')",
     },
   },
   {
-    name: 'rows that have changed are not put',
+    name: 'changed rows are not put',
     kinds: ofRows,
     seed: 3,
     patch: {
@@ -46,19 +46,19 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'a cookie forgets which transactions were in progress',
+    name: 'a cookie omits transactions in progress',
     kinds: ofRows,
     seed: 4,
     patch: { file: 'protocol/snapshot.ts', find: '[[xmax, highestXid], ...unseen]', replace: '[[xmax, highestXid]]' },
   },
   {
-    name: 'nobody is poked',
+    name: 'no client is poked',
     kinds: ['missed poke'],
     seed: 2,
-    patch: { file: 'endpoints/listening/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
+    patch: { file: 'endpoints/subscriptions/poke-streams.ts', find: '() => stream.poke()', replace: '() => {}' },
   },
   {
-    name: 'functions that are not immutable are taken',
+    name: 'functions that are not immutable are accepted',
     kinds: ['accepted'],
     seed: 51,
     patch: {
@@ -68,7 +68,7 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'functions that only a domain, an aggregate or a default argument runs are not looked at',
+    name: 'functions of domains, aggregates and default arguments are not checked',
     kinds: ['accepted'],
     seed: 335,
     patch: {
@@ -78,58 +78,58 @@ export const faults: readonly Fault[] = [
     },
   },
   {
-    name: 'moments that move are taken',
+    name: 'relative dates and times are accepted',
     kinds: ['accepted'],
     seed: 38,
     patch: {
-      file: 'view/analysis/moments.ts',
-      find: 'return movingWord.test(text);',
-      replace: 'return movingWord.test(text) && false;',
+      file: 'view/analysis/date-times.ts',
+      find: 'return relativeWord.test(text);',
+      replace: 'return relativeWord.test(text) && false;',
     },
   },
   {
-    name: 'ties are left to chance',
+    name: 'ties are not broken',
     kinds: ['chance', 'rows'],
     seed: 11,
     patch: {
-      file: 'view/settle/order.ts',
+      file: 'view/determinism/order.ts',
       find: 'select.sortClause = [...(select.sortClause as Tree[]), ...nodes.map(ascending)];',
       replace: 'void nodes;',
     },
   },
   {
-    name: 'which of equal rows remains is left to chance',
+    name: 'the choice among equal rows is not deterministic',
     kinds: ['chance', 'rows'],
     seed: 11,
     patch: {
       file: 'view/analyze.ts',
-      find: 'const choosesByKey = settleDuplicates(select, settling);',
+      find: 'const choosesByKey = makeDuplicatesDeterministic(select, context);',
       replace: 'const choosesByKey = false;',
     },
   },
   {
-    name: 'a list is another one where it stands elsewhere in the text',
+    name: 'equal lists at other positions in a text count as different',
     kinds: ['refused'],
     seed: 1,
     patch: { file: 'view/parse/syntax.ts', find: '|.*list_(start|end)|', replace: '|' },
   },
   {
-    name: 'seats are mixed up',
-    kinds: ['seats'],
+    name: 'cohorts are mixed up',
+    kinds: ['cohorts'],
     seed: 1,
     patch: {
-      file: 'pulls/seated-reads.ts',
-      find: 'texts.get(isShared ? place : null)',
-      replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
+      file: 'pulls/cohort-reads.ts',
+      find: 'texts.get(isShared ? index : null)',
+      replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
     },
   },
   {
-    name: 'rows of all seats are paired',
-    kinds: ['seats'],
+    name: 'rows of different cohorts are paired',
+    kinds: ['cohorts'],
     seed: 1,
     patch: {
       file: 'store/patches/delta.ts',
-      find: "const key = [...whom, 'tidemark_key",
+      find: "const key = [...scopeColumns, 'tidemark_key",
       replace: "const key = ['tidemark_key",
     },
   },

@@ -1,6 +1,5 @@
 /**
- * A hot standby of a case's database, behind a long transaction of the primary's. It shows what it had replayed when it
- * was last told to.
+ * A hot standby of a case's database, behind a long transaction on the primary. It shows the data of the last `replay`.
  */
 import type { Client } from 'pg';
 import type { Replication, ReplicationOptions, Standby } from '../../support/replication.js';
@@ -11,16 +10,16 @@ import type { Tally } from './tally.js';
 import { Truth } from './truth.js';
 import type { FuzzView } from './view.js';
 
-/** What a cluster with a follower is started with. */
+/** The options of a cluster with a follower. */
 export const oneStandby: ReplicationOptions = { delays: [0], waitsFor: '' };
 
-/** A server, and what its database shows. */
-export interface Place extends Served {
+/** A server, and the data that its database shows. */
+export interface JudgedServer extends Served {
   readonly truth: Truth;
   readonly judge: Judge;
 }
 
-/** How often it replays before the long transaction ends, and another begins. */
+/** The number of replays before the long transaction ends and another one begins. */
 const replays = 4;
 
 export class Follower {
@@ -29,10 +28,10 @@ export class Follower {
   readonly #leader: CaseDatabase;
   readonly #database: CaseDatabase;
   #long: Client | undefined;
-  /** Grows with whatever a reader may see changed. */
+  /** Grows whenever readers may see other data. */
   version = 0;
 
-  /** @param leader the case's database, with which this one is closed */
+  /** @param leader The case's database. Closing it closes this one too. */
   constructor(replication: Replication, leader: CaseDatabase) {
     this.#replication = replication;
     this.#standby = replication.standbys[0]!;
@@ -43,7 +42,7 @@ export class Follower {
     leader.onClose(() => this.#close());
   }
 
-  /** From now on it shows all that has been committed by now, and nothing else. */
+  /** Replays everything that has been committed so far, and then pauses again. */
   async replay(): Promise<void> {
     if (this.version % replays === 0) await this.#beginLong();
     await this.#standby.resume();
@@ -52,8 +51,8 @@ export class Follower {
     this.version++;
   }
 
-  /** A server of these views over the standby. */
-  async serve(options: ServingOptions, views: readonly FuzzView[], tally: Tally): Promise<Place> {
+  /** Starts a server of these views on the standby. */
+  async serve(options: ServingOptions, views: readonly FuzzView[], tally: Tally): Promise<JudgedServer> {
     await this.replay();
     const database = this.#database;
     const serving = { ...options, database };

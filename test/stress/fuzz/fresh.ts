@@ -1,4 +1,4 @@
-/** What new clients are told, by servers whose connections plan in different ways. */
+/** The rows that new clients receive from servers whose connections plan in different ways. */
 import type { Client } from 'pg';
 import { FuzzClient } from './client.js';
 import type { CaseDatabase } from './database.js';
@@ -6,7 +6,7 @@ import { type Rows, users } from './expected.js';
 import { type ServingOptions, serve } from './serving.js';
 import type { FuzzView } from './view.js';
 
-/** Ways to plan that give rows in other orders. */
+/** Planner settings that yield rows in different orders. */
 export const planners: readonly (readonly string[])[] = [
   ['enable_hashagg=off', 'enable_hashjoin=off', 'enable_nestloop=off', 'enable_material=off'],
   [
@@ -19,7 +19,7 @@ export const planners: readonly (readonly string[])[] = [
   ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_hashagg=off'],
 ];
 
-/** For each user, what a new client is told of the views. */
+/** For each user, the rows of the views that a new client receives. */
 export async function freshRows(
   serving: ServingOptions,
   views: readonly FuzzView[],
@@ -37,7 +37,7 @@ export async function freshRows(
   return rows;
 }
 
-/** A connection for each way to plan. */
+/** A connection for each set of planner settings. */
 export function plannerClients(database: CaseDatabase): Promise<readonly Client[]> {
   return Promise.all(
     planners.map(async (settings) => {

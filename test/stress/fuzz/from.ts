@@ -12,11 +12,11 @@ export interface From {
   readonly tree: Tree;
   readonly sources: readonly Source[];
   readonly items: readonly Item[];
-  /** Columns that a join has made one. */
+  /** Columns that a join has merged. */
   readonly merged: readonly string[];
 }
 
-/** @param isKeyed all that it lists must tell its rows apart */
+/** @param isKeyed True if the rows of every item must have a key. */
 export function fromClause(site: Site, isKeyed: boolean): From {
   const { world } = site;
   const { choices } = world;
@@ -66,7 +66,7 @@ function joined(site: Site, before: readonly Item[], isKeyed: boolean): FromTree
   return tree;
 }
 
-/** The scope of what stands beside these items, and may name them. */
+/** The scope of an item that can refer to these items beside it. */
 function beside(site: Site, items: readonly Item[], merged: readonly string[] = []): Scope {
   return { sources: sourcesOf(site.world, { items, merged }), outer: site.scope };
 }
@@ -90,8 +90,9 @@ function join(site: Site, before: readonly Item[], left: FromTree, isKeyed: bool
   ];
   const merged = [...left.merged, ...right.merged];
   const made = { items, merged };
-  if (kind === 'cross join')
+  if (kind === 'cross join') {
     return { ...made, tree: part('from', '(select) as z', left.tree, ' cross join ', right.tree) };
+  }
   const shared = sharedColumns(left, right);
   if (shared.length > 0 && choices.percent(35)) return merging(site, kind, { left, right, made, shared });
   const on = site.world.grammar.condition(plain(deeper(site), beside(site, items, merged)));
@@ -111,7 +112,7 @@ function nullable(item: Item): Item {
   };
 }
 
-/** Names that stand for one comparable column on either side. */
+/** Names that identify one comparable column on each side. */
 function sharedColumns(left: FromTree, right: FromTree): string[] {
   const columnsOf = ({ items }: FromTree) => items.flatMap(({ columns }) => columns);
   const single = (tree: FromTree, name: string) => {
@@ -145,7 +146,7 @@ function merging(site: Site, kind: Join, { left, right, made, shared }: Merging)
   return { items: made.items, merged: [...made.merged, ...using], tree };
 }
 
-/** Of a column on either side. */
+/** An equality between a column of each side. */
 function equality(site: Site, left: FromTree, right: FromTree): Tree | undefined {
   const { choices, world } = { choices: site.world.choices, world: site.world };
   const sources = sourcesOf(world, together([left, right]));
@@ -180,7 +181,7 @@ function item(site: Site, before: readonly Item[], isKeyed: boolean): FromTree {
   return { ...rest, tree: { kind: 'from', tag, least: `(select) as z${tag.slice(5)}`, parts: [tree] } };
 }
 
-/** More often one whose name an outer query gives to a table of another schema: only the schema tells the two apart. */
+/** Prefers tables whose name an outer query gives to a table of another schema: only the schema distinguishes them. */
 function chooseTable({ world: { choices }, scope }: Site, tables: readonly Table[]): Table {
   const isOuter = ({ schema, name }: Table) => isNamed(scope, `table ${schema}.${name}`);
   const namesakes = tables.filter(

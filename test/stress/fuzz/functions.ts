@@ -1,4 +1,4 @@
-/** Functions, VALUES and other rows out of nothing in FROM. */
+/** Functions, VALUES and other rows without a table in FROM. */
 import { aliased, type FromTree, type Item } from './items.js';
 import { list, marked, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
@@ -78,7 +78,7 @@ function array(site: Site): Made | undefined {
   };
 }
 
-/** Rows that a first column of numbers tells apart. */
+/** Rows whose first column is a unique number. */
 function values(site: Site, [integer, type]: readonly [SqlType, SqlType]): Made {
   const { choices, grammar } = site.world;
   const rows = choices.times(1, 3, (i) => seq('(', String(i + 1), ', ', grammar.expression(site, type), ')'));
@@ -108,7 +108,7 @@ function jsonTable(site: Site): Made | undefined {
   return { tree: seq('json_table(', value, `, '$[*]' ${columns})`), types: [integer, text, text], key: [0] };
 }
 
-/** A relation that no view may read. */
+/** A relation that views must not read. */
 function fromPoison({ world }: Site): Tree | undefined {
   const { poison } = world;
   if (poison?.result !== 'from') return undefined;

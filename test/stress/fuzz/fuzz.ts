@@ -1,4 +1,4 @@
-/** Runs cases, each from its own seed, and makes those smaller in which it finds a difference. */
+/** Runs cases, each from its own seed, and shrinks those that show a difference. */
 import fc from 'fast-check';
 import { isTransient } from '../../../src/db/sqlstate.js';
 import type { Replication } from '../../support/replication.js';
@@ -14,23 +14,23 @@ import { count, Tally } from './tally.js';
 export interface FuzzOptions {
   /** A connection string for a cluster in which databases can be created. */
   readonly cluster: string;
-  /** Of Postgres. */
+  /** The major version of Postgres. */
   readonly version: number;
   readonly seed: number;
   readonly code?: Code;
-  /** Of the cluster. With it, one of each case's two servers asks a standby, and there is one worker only. */
+  /** The cluster's standby. One of each case's two servers then reads from it, and there is only one worker. */
   readonly replication?: Replication;
-  /** At most so many of a case's views are served. Default 10. */
+  /** The maximum number of a case's views that are served. Default 10. */
   readonly views?: number;
-  /** How many cases are under way at a time: the database works while this process does. Default 1. */
+  /** The number of concurrent cases: the database works while this process does. Default 1. */
   readonly workers?: number;
-  /** How long a case is made smaller, in milliseconds. Default: five minutes. */
+  /** The time limit for shrinking a case, in milliseconds. Default: five minutes. */
   readonly shrinkMs?: number;
-  /** The kind that is sought, where no other is: a case may then be over sooner. */
+  /** The only kind to look for. A case may then end sooner. */
   readonly kind?: DifferenceKind;
-  /** Takes a needless refusal for a difference, each reason once. */
+  /** True to report needless refusals as differences, each reason once. */
   readonly showsNeedless?: boolean;
-  /** Whether to go on. Asked before each case. */
+  /** True to continue. Called before each case. */
   readonly goesOn: (progress: Progress) => boolean;
   readonly onFound?: (found: Found) => void;
   readonly onProgress?: (progress: Progress) => void;
@@ -39,7 +39,7 @@ export interface FuzzOptions {
 export interface Found {
   readonly seed: number;
   readonly difference: Difference;
-  /** What it takes to see it again. */
+  /** Everything needed to reproduce it. */
   readonly text: string;
 }
 
@@ -48,16 +48,16 @@ export interface Progress {
   readonly found: readonly Found[];
 }
 
-/** @throws Error with the seed, when something else than the code under test fails */
+/** @throws Error with the seed, if anything other than the code under test fails */
 export async function fuzz(options: FuzzOptions): Promise<Progress> {
   const { version, seed, views = 10, replication, onFound = () => {}, onProgress = () => {} } = options;
   const workers = replication ? 1 : (options.workers ?? 1);
   const code = options.code ?? (await loadCode());
   const tally = new Tally();
   const found: Found[] = [];
-  const told = new Set<string>();
-  // Of two clients that hold wrong rows, nobody knows whether that is for one reason.
-  const isKnown = (difference: Difference) => ofMessages.has(difference.kind) && told.has(idOf(difference));
+  const reported = new Set<string>();
+  // Wrong rows in two cases can have different reasons, so only differences with telling messages are known.
+  const isKnown = (difference: Difference) => ofMessages.has(difference.kind) && reported.has(idOf(difference));
   const passes = (difference: Difference) =>
     (difference.kind === 'refused' && !options.showsNeedless) || isKnown(difference);
   const databases = new Databases(options.cluster);
@@ -78,7 +78,7 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
       onProgress({ tally, found });
       if (!one || isKnown(one.difference)) continue;
       found.push(one);
-      told.add(idOf(one.difference));
+      reported.add(idOf(one.difference));
       onFound(one);
     }
   };
@@ -99,7 +99,7 @@ async function firstDifference(
   let last: { value: Case; difference: Difference } | undefined;
   let failure: unknown;
   let underway: Promise<void> | undefined;
-  // A machine that is busy with other work too lets a statement run into its timeout. Once is chance.
+  // On a busy machine, a statement can time out by chance. Retries once.
   const runPatiently: Run = (value, kind) =>
     run(value, kind).catch((error: unknown) => {
       if (!isTransient(error)) throw error;
@@ -112,12 +112,12 @@ async function firstDifference(
       await underway;
     } catch (error) {
       if (error instanceof InvalidCase) return void (last ?? count(tally.unusable, `the whole case: ${error.message}`));
-      // It says nothing about the code under test, so there is nothing to make smaller.
+      // The code under test is not the reason, so there is nothing to shrink.
       if (!(error instanceof Difference)) {
         if (!last) failure = error;
         return;
       }
-      // Another difference on the way to a smaller case would hide the one that is sought.
+      // Another difference in a smaller case would hide the one that is being shrunk.
       if (last && idOf(last.difference) !== idOf(error)) return;
       last = { value, difference: error };
       throw error;
@@ -128,14 +128,14 @@ async function firstDifference(
     numRuns: 1,
     ...(shrinkMs > 0 ? { interruptAfterTimeLimit: shrinkMs } : { endOnFailure: true }),
   });
-  // The time limit does not wait for a case that is under way.
+  // The time limit does not wait for the current case.
   await underway?.catch(() => {});
   if (failure !== undefined) throw new Error(`the case of seed ${seed} cannot be run`, { cause: failure });
   if (!last) return undefined;
   return { seed, difference: last.difference, text: describeDifference(last.value, last.difference) };
 }
 
-/** Their messages tell why. */
+/** Kinds whose messages state the reason. */
 const ofMessages: ReadonlySet<DifferenceKind> = new Set(['accepted', 'refused', 'setup']);
 
 function idOf({ kind, message }: Difference): string {

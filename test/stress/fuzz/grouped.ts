@@ -5,7 +5,7 @@ import { asInputs, asText, type KeyPart, lookalike, surely } from './keys.js';
 import { quoted } from './names.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { reference, type Scope, type Source } from './scope.js';
-import { tail } from './tails.js';
+import { limitClause } from './tails.js';
 import { fixed, list, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
 import { where } from './where.js';
@@ -13,11 +13,11 @@ import { plain, type Query, type Site, type Want } from './world.js';
 
 interface Groups {
   readonly parts: readonly KeyPart[];
-  /** A table by whose primary key is grouped: its other columns are known with it. */
+  /** A table that is grouped by its primary key, so its other columns are functionally dependent. */
   readonly dependent: Source | undefined;
 }
 
-/** @param isAll all rows are one group */
+/** @param isAll True if all rows form one group. */
 export function grouped(inner: Site, from: From, want: Want, isAll: boolean): Query {
   const { world } = inner;
   const { choices, grammar } = world;
@@ -63,9 +63,9 @@ export function grouped(inner: Site, from: From, want: Want, isAll: boolean): Qu
       ? ' group by ()'
       : groupBy(inner, from, { parts, way, outputs, isKeyed: want.isKeyed }),
     having,
-    tail(site, want, ordering),
+    limitClause(site, want, ordering),
   );
-  // Before Postgres 18, planning could take constants of several grouping sets for one.
+  // Before Postgres 18, planning could confuse constants of several grouping sets.
   const isExact = parts.every(({ type }) => type.isExact) && (way === 'plain' || world.version >= 18);
   return { tree: surely(isExact, tree), columns: outputs.columns, key: want.isKeyed ? outputs.key : undefined };
 }
@@ -92,8 +92,9 @@ function chooseGroups(inner: Site, from: From, want: Want): Groups {
   const isFit = (type: SqlType) => type.isOrdered && (type.isExact || choices.percent(22));
   const parts = choices.times(1, want.isTop ? 2 : 3, (): KeyPart => {
     const alike = lookalike(inner);
-    if (alike)
+    if (alike) {
       return { tag: '', type: alike.type, isNotNull: false, tree: { same: world.names++, parts: [alike.tree] } };
+    }
     let type = anyType(inner, '<');
     for (let tries = 0; !isFit(type) && tries < 5; tries++) type = anyType(inner, '<');
     return {
@@ -106,7 +107,7 @@ function chooseGroups(inner: Site, from: From, want: Want): Groups {
   return { parts, dependent: undefined };
 }
 
-/** What stands outside of aggregates sees the groups alone. */
+/** Outside of aggregates, expressions see only the groups. */
 function ofGroups(inner: Site, { parts, dependent }: Groups, way: Way): Site {
   const { choices } = inner.world;
   const columns = parts.map(({ tree, type, isNotNull }) => ({
@@ -131,7 +132,7 @@ function ofGroups(inner: Site, { parts, dependent }: Groups, way: Way): Site {
   return { ...site, windowed: { key: parts.map(({ tree, tag }) => fixed(tag, tree)), names: [] } };
 }
 
-/** Null is a group of its own, and with grouping sets there may be several. */
+/** Null forms its own group, and grouping sets can yield several. */
 function keyOfGroups({ world }: Site, parts: readonly KeyPart[], way: Way): KeyPart[] {
   const own = parts.map((one) => (one.isNotNull && way === 'plain' ? one : { ...one, ...asText(world, one) }));
   if (way === 'plain') return own;
@@ -152,17 +153,19 @@ interface GroupBy {
 
 function groupBy({ world: { choices } }: Site, from: From, { parts, way, outputs, isKeyed }: GroupBy): Tree {
   const trees = parts.map(({ tree }) => tree);
-  if (way === 'rollup' || way === 'cube')
+  if (way === 'rollup' || way === 'cube') {
     return seq(` group by ${choices.percent(30) ? 'distinct ' : ''}${way}(`, list(trees, { min: 1 }), ')');
+  }
   if (way === 'sets') return seq(' group by grouping sets ((', list(trees, { min: 1 }), '), (', trees[0]!, '), ())');
   const input = new Set(from.items.flatMap(({ columns }) => columns.map(({ name }) => name)));
   return list(
     trees.map((tree, i) => {
       const at = outputs.key[i];
       const column = at === undefined ? undefined : outputs.columns[at]!;
-      // A column of the key that is the group itself can be named by its place, and by a name that no table has.
-      if (!isKeyed || !column || column.type !== parts[i]!.type || !parts[i]!.isNotNull || choices.percent(60))
+      // A key column that is itself the group can be named by its position, and by a name that no table has.
+      if (!isKeyed || !column || column.type !== parts[i]!.type || !parts[i]!.isNotNull || choices.percent(60)) {
         return tree;
+      }
       return input.has(column.name) ? String(at! + 1) : fixed('', quoted(choices, column.name));
     }),
     { before: ' group by ', min: Math.min(1, trees.length) },

@@ -1,4 +1,4 @@
-/** Signatures put to use: expressions in the places of their arguments. */
+/** Instantiates signatures: fills in expressions as arguments. */
 import { barely } from './constants.js';
 import { visibleIn } from './scope.js';
 import type { Signature } from './signature.js';
@@ -14,10 +14,10 @@ const fits: Readonly<Record<string, (type: SqlType) => boolean>> = {
   cased: (type) => type.family !== 'caseless',
 };
 
-/** Results that are no expressions: what stands elsewhere in a query. */
-const places = new Set(['from', 'table', 'lock']);
+/** Results that are not expressions but other parts of a query. */
+const positions = new Set(['from', 'table', 'lock']);
 
-/** Whether the server and the case have what it names. */
+/** True if the server and the case have everything that it names. */
 export function isAvailable(
   { schema, version }: Pick<World, 'schema' | 'version'>,
   { result, pieces, since }: Signature,
@@ -27,12 +27,12 @@ export function isAvailable(
   const isKnown = (piece: string) => piece in fits || piece.startsWith('#') || families.has(familyIn(piece));
   return (
     since <= version &&
-    (isKnown(result) || places.has(result)) &&
+    (isKnown(result) || positions.has(result)) &&
     pieces.every((piece, i) => i % 2 === 0 || isKnown(piece))
   );
 }
 
-/** Whether its result can be of this type. */
+/** True if its result can have this type. */
 export function gives({ result }: Signature, type: SqlType): boolean {
   return result === familyOf(type) || fits[result]?.(type) === true;
 }
@@ -42,7 +42,7 @@ export function instance(site: Site, one: Signature, type: SqlType): Tree {
   return one.chance === undefined ? tree : marked({ kind: 'chance', reason: one.chance }, tree);
 }
 
-/** Without parentheses. A variable stands for one type throughout; `#1` is the first argument again. */
+/** Without parentheses. A variable has the same type throughout, and `#1` repeats the first argument. */
 export function callOf(site: Site, { result, pieces }: Signature, type: SqlType): Tree {
   const isRepeated = pieces.some((piece, i) => i % 2 === 1 && piece.startsWith('#'));
   let variable = result in fits ? type : undefined;
@@ -53,9 +53,9 @@ export function callOf(site: Site, { result, pieces }: Signature, type: SqlType)
     const [name, detail] = piece.replace('$', '').split(':') as [string, string?];
     if (name.startsWith('#')) return made[Number(name.slice(1)) - 1]!;
     if (name in fits) variable ??= anyType(site, name);
-    const wanted = name in fits ? variable! : familyOf(type) === name ? type : familyNamed(site, name);
-    if (detail === 'name') return castName(wanted);
-    const tree = isParameter ? barely(site, wanted) : site.world.grammar.expression(site, wanted);
+    const argumentType = name in fits ? variable! : familyOf(type) === name ? type : familyNamed(site, name);
+    if (detail === 'name') return castName(argumentType);
+    const tree = isParameter ? barely(site, argumentType) : site.world.grammar.expression(site, argumentType);
     made.push(isRepeated ? { same: site.world.names++, parts: [tree] } : tree);
     return made.at(-1)!;
   });
@@ -66,7 +66,7 @@ function familyNamed({ world }: Site, name: string): SqlType {
   return world.schema.types.find((type) => familyOf(type) === name) ?? typeNamed(world, name);
 }
 
-/** Rather one that there are columns of. */
+/** Prefers a type that occurs as a column. */
 export function anyType(site: Site, variable: string): SqlType {
   const { choices, schema } = site.world;
   const near = visibleIn(site.scope, ({ columns }) => columns)

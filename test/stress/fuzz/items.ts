@@ -1,4 +1,4 @@
-/** What FROM lists, and the ways in which it is named from then on. */
+/** FROM items, and the ways to name them. */
 import type { Choices } from './choices.js';
 import { anyName, quoted } from './names.js';
 import type { Source, Visible, Way } from './scope.js';
@@ -6,13 +6,13 @@ import type { Table } from './tables.js';
 import { list, seq, type Tree, tagged } from './tree.js';
 import type { Output, Site, World } from './world.js';
 
-/** One item of FROM, a join's arms each for itself. */
+/** A FROM item. Each side of a join is an item of its own. */
 export interface Item {
-  /** It goes with all that its rows are told apart by. */
+  /** Removed together with everything that identifies its rows. */
   readonly tag: string;
-  /** The name by which it is known. */
+  /** The name that the query uses for it. */
   readonly name: string;
-  /** Of a table without an alias. */
+  /** Set for a table without an alias. */
   readonly schema?: string;
   readonly columns: readonly Output[];
   readonly key: readonly number[] | undefined;
@@ -22,7 +22,7 @@ export interface Item {
 export interface FromTree {
   readonly tree: Tree;
   readonly items: readonly Item[];
-  /** Columns that a join has made one. */
+  /** Columns that a join has merged. */
   readonly merged: readonly string[];
 }
 
@@ -35,7 +35,7 @@ function freshAlias({ world: { choices, schema } }: Site, taken: readonly Item[]
   }
 }
 
-/** With an alias, and now and then names for its columns. */
+/** Adds an alias, and sometimes names for its columns. */
 export function aliased(
   site: Site,
   {
@@ -80,7 +80,7 @@ function withTag({ tag }: Output, tree: Tree): Tree {
   return tag === undefined ? tree : tagged(tag, tree);
 }
 
-/** How what the items hold is named, side by side in one FROM. */
+/** The ways to name what the items contain, side by side in one FROM. */
 export function sourcesOf(world: World, { items, merged }: Pick<FromTree, 'items' | 'merged'>): Source[] {
   const columnNames = items.flatMap(({ columns }) => columns.map(({ name }) => name));
   const isTwice = ({ columns }: Item, name: string) => columns.filter((column) => column.name === name).length > 1;

@@ -1,4 +1,4 @@
-/** Compares what clients hold with what the views hold, and finds out what is left to chance. */
+/** Compares clients with the views' rows, and detects results that depend on chance. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
 import type { FuzzClient } from './client.js';
@@ -30,8 +30,8 @@ export class Judge {
   }
 
   /**
-   * @param kind what it is called where the client does not hold what its views do
-   * @throws Difference there
+   * @param kind The kind of difference to throw if the client does not hold the views' rows.
+   * @throws Difference in that case
    */
   async compare(client: FuzzClient, kind: DifferenceKind = 'rows'): Promise<void> {
     const { truth } = this.#parts;
@@ -39,11 +39,13 @@ export class Judge {
       const expected = await truth.rows(view, client.user);
       if (!expected) continue;
       this.#note(view, client.user, expected);
-      const held = ofView(client.rows, view);
-      if (isDeepStrictEqual(held, expected)) continue;
-      // Where the plan decides what a read gives, the library decides once and for all.
-      const settled = (await this.#isUncertain(view, client.user)) ? await this.#settled(view, client.user) : expected;
-      if (!isDeepStrictEqual(held, settled)) throw new Difference(kind, describe(held, settled), view);
+      const rows = ofView(client.rows, view);
+      if (isDeepStrictEqual(rows, expected)) continue;
+      // If the result depends on the plan, the library makes it deterministic.
+      const correct = (await this.#isUncertain(view, client.user))
+        ? await this.#readAgain(view, client.user)
+        : expected;
+      if (!isDeepStrictEqual(rows, correct)) throw new Difference(kind, describe(rows, correct), view);
     }
   }
 
@@ -71,14 +73,14 @@ export class Judge {
     return false;
   }
 
-  async #settled(view: FuzzView, user: number): Promise<Rows> {
+  async #readAgain(view: FuzzView, user: number): Promise<Rows> {
     return (await freshRows(this.#parts.serving, [view]))[user]!;
   }
 
   /**
-   * Reads what may be left to chance in several ways.
-   * @param reorder brings the tables' rows into another order
-   * @throws Difference where the same data are told in several ways
+   * Reads potentially nondeterministic results in several ways.
+   * @param reorder Changes the physical order of the tables' rows.
+   * @throws Difference if the same data is read differently
    */
   async checkChance(reorder: () => Promise<void>): Promise<void> {
     const { serving, truth } = this.#parts;
@@ -101,32 +103,33 @@ export class Judge {
   }
 }
 
-/** @throws Difference where the same data are told in two ways */
+/** @throws Difference if the same data is read differently */
 function compareReads(views: readonly FuzzView[], first: readonly Rows[], again: readonly Rows[], how: string): void {
   for (const view of views) {
     for (const user of users) {
       const [before, after] = [ofView(first[user]!, view), ofView(again[user]!, view)];
-      if (!isDeepStrictEqual(before, after))
+      if (!isDeepStrictEqual(before, after)) {
         throw new Difference('chance', `${how}:\n${describe(after, before)}`, view);
+      }
     }
   }
 }
 
-const shown = 4;
+const maxKeys = 4;
 
-function describe(held: Rows, expected: Rows): string {
-  const keys = [...new Set([...held.keys(), ...expected.keys()])].filter(
-    (key) => !isDeepStrictEqual(held.get(key), expected.get(key)),
+function describe(rows: Rows, expected: Rows): string {
+  const keys = [...new Set([...rows.keys(), ...expected.keys()])].filter(
+    (key) => !isDeepStrictEqual(rows.get(key), expected.get(key)),
   );
-  const of = (rows: Rows, key: string) => (rows.has(key) ? stringify(rows.get(key)) : 'nothing');
+  const of = (one: Rows, key: string) => (one.has(key) ? stringify(one.get(key)) : 'nothing');
   const lines = keys
-    .slice(0, shown)
-    .map((key) => `  ${key}\n    held:      ${of(held, key)}\n    full read: ${of(expected, key)}`);
-  if (keys.length > shown) lines.push(`  and ${keys.length - shown} more`);
+    .slice(0, maxKeys)
+    .map((key) => `  ${key}\n    held:      ${of(rows, key)}\n    full read: ${of(expected, key)}`);
+  if (keys.length > maxKeys) lines.push(`  and ${keys.length - maxKeys} more`);
   return lines.join('\n');
 }
 
-/** As JSON, but with the sign of a zero. */
+/** JSON that preserves the sign of zero. */
 function stringify(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (Object.is(part, -0) ? '-0' : part));
 }

@@ -1,10 +1,10 @@
-/** What tells the rows of a query apart. */
+/** Finds the key of a query's rows. */
 import { reference, type Source, type Visible, visibleIn } from './scope.js';
 import { fixed, marked, seq, type Tree, textOf } from './tree.js';
 import { castName, isNested, type SqlType } from './types.js';
 import type { Site, Want, World } from './world.js';
 
-/** A part of what tells rows apart. */
+/** A part of a key. */
 export interface KeyPart {
   readonly tag: string;
   readonly tree: Tree;
@@ -12,7 +12,7 @@ export interface KeyPart {
   readonly isNotNull: boolean;
 }
 
-/** What tells the rows of all sources apart; undefined where nothing does. */
+/** The key of all sources' rows together; undefined if a source has none. */
 export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[] | undefined {
   if (sources.some(({ key }) => key === undefined)) return undefined;
   const merged = mergedKey(sources);
@@ -25,7 +25,7 @@ export function keyOf({ choices }: World, sources: readonly Source[]): KeyPart[]
   );
 }
 
-/** The key of both sides of a join, if USING or NATURAL makes one column of it: neither side has another row with it. */
+/** The merged key of a join's two sides, if USING or NATURAL merges it: neither side has another row with it. */
 function mergedKey(sources: readonly Source[]): KeyPart | undefined {
   const keys = sources.map(({ key }) => key!);
   const canBeNull = ({ isNotNull, isNullByJoin }: Visible) => !isNotNull && !isNullByJoin;
@@ -37,13 +37,13 @@ function mergedKey(sources: readonly Source[]): KeyPart | undefined {
   return { tag, type, isNotNull: true, tree: fixed(tag, one.text) };
 }
 
-/** Of a view's own key, no part may be null. */
+/** In a view's own key, no part may be null. */
 export function keyPart(site: Site, part: KeyPart, { isTop }: Want): KeyPart {
   const isGood = part.isNotNull && !isNested(part.type);
   return isTop && !isGood ? { ...part, ...notNull(site, part.tree, part.type) } : part;
 }
 
-/** With another value in place of null: one that no row has, as text, or now and then any. */
+/** Replaces null, usually with a text that no row has, sometimes with any value. */
 export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 'tag'> {
   const { choices, schema } = site.world;
   if (choices.percent(isNested(type) ? 95 : type.isExact ? 70 : 40)) {
@@ -54,17 +54,17 @@ export function notNull(site: Site, tree: Tree, type: SqlType): Omit<KeyPart, 't
   return { tree: seq('coalesce(', tree, `, ${literal})`), type, isNotNull: true };
 }
 
-/** By all columns, if all can be sorted by. */
+/** Sorts by all columns, if all are sortable. */
 export function sorted(names: readonly Tree[], columns: readonly { type: SqlType }[]): readonly Tree[] | undefined {
   return columns.every(({ type }) => type.isOrdered) ? names : undefined;
 }
 
-/** Marked where rows that are equal may look different. */
+/** Marks it if equal rows can look different. */
 export function surely(isExact: boolean, tree: Tree): Tree {
   return isExact ? tree : marked({ kind: 'chance', reason: 'one of several rows that are equal' }, tree);
 }
 
-/** Now and then, a column whose equal values can look different. */
+/** Sometimes, a column whose equal values can look different. */
 export function lookalike({ scope, world }: Site): Pick<KeyPart, 'tree' | 'type'> | undefined {
   const { choices } = world;
   if (!choices.percent(20)) return undefined;
@@ -74,18 +74,18 @@ export function lookalike({ scope, world }: Site): Pick<KeyPart, 'tree' | 'type'
   return { tree: reference(choices, visible), type: visible.type };
 }
 
-/** A key part of a group: null is a group of its own. */
+/** A group's key part as text. Null becomes a value of its own. */
 export function asText(world: World, { tree, type }: Pick<KeyPart, 'tree' | 'type'>): Omit<KeyPart, 'tag'> {
   const text = world.schema.types.find(({ name }) => name === 'text')!;
   return { tree: orTilde(tree, type), type: text, isNotNull: true };
 }
 
-/** A collation outlasts the cast. */
+/** A collation survives the cast. */
 function orTilde(tree: Tree, { family }: SqlType): Tree {
   return seq('coalesce((', tree, family === 'caseless' ? `)::text collate "C", '~')` : `)::text, '~')`);
 }
 
-/** To sort by. A name that the result has too would mean the result's column, where it stands alone. */
+/** Makes expressions for ORDER BY. A bare name that the result also has would refer to the result's column. */
 export function asInputs(trees: readonly Tree[], names: readonly Tree[]): readonly Tree[] {
   const nameOf = (tree: Tree) => textOf(tree).replace(/^"(\w+)"$/, '$1');
   const taken = new Set(names.map(nameOf));

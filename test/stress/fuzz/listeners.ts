@@ -1,4 +1,4 @@
-/** Clients that are told when to pull. */
+/** Clients that pull when they are poked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../../../src/server.js';
 import { FailedPull, type FuzzClient } from './client.js';
@@ -8,66 +8,67 @@ import type { Served } from './serving.js';
 
 const pokeEvent = 'data: poke\n\n';
 
-/** What a listener is told may be late, where it takes long to find out. */
-const patienceMs = 15_000;
+/** The time that pokes may take if the affected clients are expensive to find. */
+const maxPokeDelayMs = 15_000;
 
-const longestLookMs = 120_000;
+const maxPollMs = 120_000;
 
-export interface ListenersParts {
-  server(place: number): Promise<Served>;
-  /** @throws Difference where the client then holds other rows than its views do */
+export interface SubscribersParts {
+  server(index: number): Promise<Served>;
+  /** @throws Difference if the client then holds other rows than its views do */
   pull(client: FuzzClient, server: number): Promise<void>;
-  /** @throws Difference where the client holds other rows than its views do */
+  /** @throws Difference if the client holds other rows than its views do */
   compare(client: FuzzClient): Promise<void>;
 }
 
-/** All clients of a case that listen. */
-export class Listeners {
-  readonly #parts: ListenersParts;
-  readonly #listeners: Listener[] = [];
+/** All subscribers of a case. */
+export class Subscribers {
+  readonly #parts: SubscribersParts;
+  readonly #subscribers: Subscriber[] = [];
 
-  constructor(parts: ListenersParts) {
+  constructor(parts: SubscribersParts) {
     this.#parts = parts;
   }
 
-  /** @throws FailedPull when a server does not let the client listen */
+  /** @throws FailedPull if a server refuses the client's stream */
   async add(client: FuzzClient, server: number): Promise<void> {
     const { sync } = await this.#parts.server(server);
-    this.#listeners.push(await Listener.open(client, server, sync));
+    this.#subscribers.push(await Subscriber.open(client, server, sync));
     await this.#parts.pull(client, server);
   }
 
-  /** Has all listen again whose streams have ended with their server. */
+  /** Reopens the streams that have ended with their server. */
   async reconnect(): Promise<void> {
-    for (const { client, server } of this.#listeners.splice(0)) await this.add(client, server);
+    for (const { client, server } of this.#subscribers.splice(0)) await this.add(client, server);
   }
 
   /**
-   * Has the servers look, and who is poked pull, until everybody holds what there is.
-   * @param before awaited before each statement of a look
-   * @throws Difference when somebody does not, and is not poked
+   * Makes the servers poll and poked clients pull, until all clients have the current rows.
+   * @param before Awaited before each statement of a poll.
+   * @throws Difference if a client does not have them and is not poked
    */
-  async look(before: () => Promise<void>): Promise<void> {
-    const end = performance.now() + patienceMs;
+  async poll(before: () => Promise<void>): Promise<void> {
+    const end = performance.now() + maxPokeDelayMs;
     for (;;) {
-      for (const server of new Set(this.#listeners.map((listener) => listener.server)))
-        await this.#lookOn(server, before);
-      const poked = this.#listeners.filter((listener) => listener.take());
+      for (const server of new Set(this.#subscribers.map((subscriber) => subscriber.server))) {
+        await this.#pollServer(server, before);
+      }
+      const poked = this.#subscribers.filter((subscriber) => subscriber.take());
       for (const { client, server } of poked) await this.#parts.pull(client, server);
       if (poked.length > 0) continue;
-      const missed = await this.#missed();
-      if (!missed) return;
+      const miss = await this.#findMiss();
+      if (!miss) return;
       if (performance.now() > end) {
-        // Where a pull does not help, the poke is not what is missing.
-        await this.#parts.pull(missed.client, missed.server);
-        throw missed.difference;
+        // If a pull does not help, the missing poke is not the reason.
+        await this.#parts.pull(miss.client, miss.server);
+        throw miss.difference;
       }
       await sleep(10);
     }
   }
 
-  async #missed(): Promise<{ client: FuzzClient; server: number; difference: Difference } | undefined> {
-    for (const { client, server } of this.#listeners) {
+  async #findMiss(): Promise<{ client: FuzzClient; server: number; difference: Difference } | undefined> {
+    for (const { client, server } of this.#subscribers) {
       try {
         await this.#parts.compare(client);
       } catch (error) {
@@ -78,17 +79,17 @@ export class Listeners {
     return undefined;
   }
 
-  async #lookOn(server: number, before: () => Promise<void>): Promise<void> {
+  async #pollServer(server: number, before: () => Promise<void>): Promise<void> {
     const { sync, pool } = await this.#parts.server(server);
     pool.before = before;
-    await lookOn(sync).finally(() => {
+    await pollOn(sync).finally(() => {
       pool.before = undefined;
     });
   }
 }
 
 /** A client's stream of pokes from one server. */
-class Listener {
+class Subscriber {
   readonly client: FuzzClient;
   readonly server: number;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -101,15 +102,16 @@ class Listener {
     void this.#read();
   }
 
-  static async open(client: FuzzClient, server: number, { fetch }: Sync): Promise<Listener> {
+  static async open(client: FuzzClient, server: number, { fetch }: Sync): Promise<Subscriber> {
     const query = new URLSearchParams({ clientGroupID: client.group, profileID: 'p' });
     const response = await fetch(requestTo(`/sync/poke?${query}`, client.user));
-    if (response.status !== 200)
+    if (response.status !== 200) {
       throw new FailedPull(`no stream of pokes: ${response.status} ${await response.text()}`);
-    return new Listener(client, server, response.body!.getReader());
+    }
+    return new Subscriber(client, server, response.body!.getReader());
   }
 
-  /** Whether it has been poked since it was asked last. */
+  /** True if it has been poked since the previous call. */
   take(): boolean {
     const pokes = this.#pokes;
     this.#pokes = 0;
@@ -129,10 +131,10 @@ class Listener {
   }
 }
 
-/** Has a server look for changes, and waits until it has. */
-async function lookOn({ fetch }: Sync): Promise<void> {
-  const asked = performance.now();
-  // A push without mutations: what it may have committed is looked for at once.
+/** Makes a server poll for changes, and waits until it has. */
+async function pollOn({ fetch }: Sync): Promise<void> {
+  const startedAt = performance.now();
+  // After a push, the server polls immediately, even if the push has no mutations.
   await fetch(
     requestTo('/sync/push', 0, {
       pushVersion: 1,
@@ -143,13 +145,13 @@ async function lookOn({ fetch }: Sync): Promise<void> {
     }),
   );
   for (;;) {
-    if (performance.now() - asked > longestLookMs) throw new Error('a look does not end');
+    if (performance.now() - startedAt > maxPollMs) throw new Error('a poll does not end');
     const response = await fetch(requestTo('/readyz', 0));
     const { pokes } = (await response.json()) as { pokes?: { lagMs: number | null } };
-    // To the millisecond, rounded.
-    if (pokes && pokes.lagMs !== null && performance.now() - pokes.lagMs > asked + 2) break;
+    // The lag is rounded to milliseconds.
+    if (pokes && pokes.lagMs !== null && performance.now() - pokes.lagMs > startedAt + 2) break;
     await sleep(2);
   }
-  // What is in the streams by now has been read once other events have had their turn.
+  // Other events read what the streams contain by now.
   await sleep(0);
 }

@@ -1,4 +1,4 @@
-/** Views as applications have them: users see what is theirs, what is on a list of theirs, and so on. */
+/** Views as in applications: users see what they own, what is on one of their lists, and so on. */
 import { identifier } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
 import { parameterOf } from './constants.js';
@@ -12,23 +12,23 @@ import type { World } from './world.js';
 interface Making {
   readonly world: Pick<World, 'choices' | 'parameters'>;
   readonly tables: readonly Table[];
-  /** Counts the names of tables. */
+  /** Counts the tables' names. */
   names: number;
 }
 
-/** A table as a query names it. */
+/** A table with its name in the query. */
 interface Range {
   readonly alias: string;
   readonly columns: readonly Column[];
 }
 
-/** The tables that can be named, those of the query itself first. */
+/** The tables in scope, those of the query itself first. */
 type Ranges = readonly [Range, ...Range[]];
 
-/** Those whose values are few, and often the same as text. */
+/** Types with few values, which often have the same text. */
 const alike: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid', 'boolean']);
 
-/** Undefined where there is no table that a view may read. */
+/** Undefined if views can read none of the tables. */
 export function createMembershipView(choices: Choices, schema: Schema, name: string): FuzzView | undefined {
   const tables = schema.tables.filter(({ key, obstacle }) => key.length > 0 && obstacle === undefined);
   if (tables.length === 0) return undefined;
@@ -82,17 +82,17 @@ function listing(making: Making, outer: Ranges, levels: number): Listing {
 function condition(making: Making, ranges: Ranges, levels: number): Tree {
   const { choices } = making.world;
   const isListed = levels > 0 ? listed(making, ranges, levels - 1) : undefined;
-  if (!isListed) return part('expression boolean', 'true', own(making, ranges));
+  if (!isListed) return part('expression boolean', 'true', ownerCondition(making, ranges));
   if (choices.percent(25)) return part('expression boolean', 'true', isListed);
   const other = choices.percent(25) && levels > 1 ? listed(making, ranges, levels - 2) : undefined;
   const parts = choices.shuffled([
-    part('expression boolean', 'false', other ?? own(making, ranges)),
+    part('expression boolean', 'false', other ?? ownerCondition(making, ranges)),
     part('expression boolean', 'true', isListed),
   ]);
   return part('expression boolean', 'true', seq('(', parts[0]!, ' or ', parts[1]!, ')'));
 }
 
-/** More often of the query itself than of one around it. */
+/** Prefers the query itself to one around it. */
 function columnOf(choices: Choices, ranges: Ranges, fits: (column: Column) => boolean): Tested | undefined {
   const range = choices.percent(85) ? ranges[0] : choices.pick(ranges);
   const found = range.columns.filter(fits);
@@ -109,8 +109,8 @@ function tested({ alias }: Range, column: Column): Tested {
   return { column, tree: { tag, least: `null::${type.name}`, parts: [`${alias}.${identifier(name)}`] } };
 }
 
-/** The row says whose it is. */
-function own(making: Making, ranges: Ranges): Tree {
+/** The row names its owner. */
+function ownerCondition(making: Making, ranges: Ranges): Tree {
   const { choices } = making.world;
   const found = columnOf(choices, ranges, ({ type }) => type.isEqual);
   if (!found) return 'true';
@@ -122,7 +122,7 @@ function own(making: Making, ranges: Ranges): Tree {
   return seq('(', found.tree, ` ${operator} `, parameterOf(making, found.column.type), ')');
 }
 
-/** A list that depends on the user has the row. Undefined where nothing of the row can be on one. */
+/** The row is on a list that depends on the user. Undefined if no column of the row can be on one. */
 function listed(making: Making, ranges: Ranges, levels: number): Tree | undefined {
   const { choices } = making.world;
   const outer = columnOf(choices, ranges, ({ type }) => type.isEqual);

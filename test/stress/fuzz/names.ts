@@ -1,4 +1,4 @@
-/** Names of every kind that Postgres takes, those included that Tidemark's own statements use. */
+/** All kinds of names that Postgres accepts, including those that Tidemark's own statements use. */
 import { identifier } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
 
@@ -7,7 +7,7 @@ const odd = [
   'User', 'order', 'select', 'two words', 'qu"ote', "apo'strophe", 'ünïcode', '$1', 'a.b', '%s', 'T', 'all', 'null', 'public',
   'percent%I', 'back\\slash', 'a/b', ' ', 'value', 'values', 'row', 'end', 'lateral', 'oid', 'old', 'new',
 ]; // biome-ignore format: a list of names
-/** Aliases and columns of statements that the library makes of a view. */
+/** Aliases and columns in the statements that the library derives from a view. */
 const taken = [
   'v',
   'j',
@@ -21,13 +21,13 @@ const taken = [
   'b',
   'l',
   'image',
-  'tidemark_minus_1',
+  'tidemark_old_rows_1',
   'tidemark_header',
   'p1',
   'seat',
 ];
 
-/** Quoted where it must be, and now and then where it need not. */
+/** Quoted if necessary, and sometimes if not. */
 export function quoted(choices: Choices, name: string): string {
   return /^[a-z]+$/.test(name) && plain.includes(name) && choices.percent(70) ? name : identifier(name);
 }
@@ -42,7 +42,7 @@ export function anyName(choices: Choices): string {
   );
 }
 
-/** As many names, each once. */
+/** This many distinct names. */
 export function distinctNames(choices: Choices, count: number): string[] {
   const names = new Set<string>();
   while (names.size < count) names.add(anyName(choices));

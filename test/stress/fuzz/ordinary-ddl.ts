@@ -1,4 +1,4 @@
-/** DDL that applications run while clients are connected, beside that of ./ddl.ts: `tidemark migrate` is not needed after it. */
+/** DDL that applications run with clients connected, beside ./ddl.ts. It does not require `tidemark migrate`. */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
 import type { Ddl } from './ddl.js';
@@ -52,7 +52,7 @@ function otherColumns({ columns, key }: Table): readonly Column[] {
   return columns.filter((column) => !column.isGenerated && !key.includes(column));
 }
 
-/** One of them, if there is one. */
+/** A column, if there is one. */
 function columnOf(choices: Choices, table: Table): string {
   const others = otherColumns(table);
   return identifier(choices.pick(others.length > 0 ? others : table.columns).name);
@@ -73,14 +73,14 @@ const tableForms: readonly Form[] = [
     const set = (what: string) => `alter table ${relationOf(table)} alter column ${column} ${what}`;
     return choices.some([set('drop default'), set('set statistics 10'), set('drop not null'), set('set not null')], 2);
   },
-  // Values of the same type, and others.
+  // Types with the same values, and others.
   (choices, table) => {
     const integers = otherColumns(table).filter((column) => column.type.name === 'integer');
     if (integers.length === 0) return [`analyze ${relationOf(table)}`];
     const name = identifier(choices.pick(integers).name);
     return [`alter table ${relationOf(table)} alter column ${name} type integer using ${name} + 1`];
   },
-  // Two columns of a type for each other.
+  // Swaps two columns of a type.
   (choices, table) => {
     const others = otherColumns(table);
     const pairs = others.flatMap((one, i) =>

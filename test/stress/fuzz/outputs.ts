@@ -9,11 +9,11 @@ import type { Output, Site, Want, World } from './world.js';
 export interface Outputs {
   readonly trees: readonly Tree[];
   readonly columns: readonly Output[];
-  /** Which of them are the key's. */
+  /** The indexes of the key's columns. */
   readonly key: readonly number[];
 }
 
-/** The types that are wanted; where any will do, those of what there is to see. */
+/** The given types. If any will do, the types of visible columns. */
 export function typesOf(
   site: Site,
   { types }: Want,
@@ -30,7 +30,7 @@ export function typesOf(
   );
 }
 
-/** Names for as many columns, each another. */
+/** This many distinct names. */
 export function outputNames({ choices }: World, count: number): string[] {
   const names: string[] = [];
   while (names.length < count) {
@@ -40,7 +40,7 @@ export function outputNames({ choices }: World, count: number): string[] {
   return names;
 }
 
-/** The columns that are wanted, and after them those of the key. */
+/** The required columns, followed by those of the key. */
 export function outputsOf(
   world: World,
   wanted: readonly { tree: Tree; type: SqlType }[],
@@ -64,7 +64,7 @@ export function outputsOf(
   };
 }
 
-/** The columns of a result as ORDER BY names them. */
+/** The columns of a result, as ORDER BY names them. */
 export function namesOf({ choices }: World, columns: readonly Output[]): Tree[] {
   return columns.map(({ name, tag }) => fixed(tag ?? '', quoted(choices, name)));
 }

@@ -1,8 +1,9 @@
-/** The code under test, but it evaluates partitions in groups if there are more than one: generated tables have few rows. */
+/** The code under test, but it evaluates two or more partitions in groups, because generated tables have few rows. */
 import { loadBroken } from '../oracle/broken-copy.js';
 import type { Code } from '../oracle/code.js';
 
 export function loadGrouped(): Promise<Code> {
-  const file = 'store/patches/delta.ts';
-  return loadBroken('grouped', [{ file, find: 'const mostPartitions = 200;', replace: 'const mostPartitions = 1;' }]);
+  return loadBroken('grouped', [
+    { file: 'store/patches/delta.ts', find: 'const maxPartitions = 200;', replace: 'const maxPartitions = 1;' },
+  ]);
 }

@@ -1,4 +1,4 @@
-/** What no view may have in it, in all its disguises. */
+/** Everything that views must not contain, in all its disguises. */
 import { type Signature, signature } from './signature.js';
 
 const poison = (illegal: string, ...lines: readonly string[]): Signature[] =>
@@ -40,7 +40,7 @@ export const poisons: readonly Signature[] = [
     `text: (jsonb_populate_record(null::pg_catalog.pg_cursors, '{"creation_time": "now"}')).creation_time::text`,
     `text: (select max(z.a)::text from json_to_recordset('[{"a":"now"}]') as z(a timestamptz))`,
   ),
-  // Where it is not read, as in the select list of an EXISTS, it is no obstacle.
+  // Harmless where it is not evaluated, as in the select list of an EXISTS.
   ...[`timestamptz: cast('now' as text)::timestamptz`, `date: ('to' || 'day')::date`].map((line) =>
     signature(line, { illegal: 'a moving moment that is computed', chance: 'a moving moment that is computed' }),
   ),

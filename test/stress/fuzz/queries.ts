@@ -1,4 +1,4 @@
-/** Queries of every form. */
+/** All forms of queries. */
 import { withQueries } from './ctes.js';
 import { condition, expression } from './expressions.js';
 import { quoted } from './names.js';

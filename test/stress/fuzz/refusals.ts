@@ -1,8 +1,8 @@
-/** Why views are refused, and whether rightly. */
+/** Classifies refusals of views as justified or needless. */
 import type { Refusal } from './tally.js';
 import { type FuzzView, objectionsTo, textOfView } from './view.js';
 
-/** @param keysAreThere all tables have primary keys */
+/** @param keysAreThere True if all tables have primary keys. */
 export function refusalOf(view: FuzzView, message: string, keysAreThere: boolean): Refusal {
   const { text } = textOfView(view);
   const isRight = ofPostgres.some((reason) => message.includes(reason)) || (!keysAreThere && message.includes(keyless));
@@ -11,15 +11,15 @@ export function refusalOf(view: FuzzView, message: string, keysAreThere: boolean
 
 const keyless = 'has no primary key';
 
-/** What Postgres makes of a query, and the generator does not know. */
+/** Properties that Postgres derives from a query and the generator does not model. */
 const ofPostgres = [
   'it groups by a parameter whose type is not written everywhere',
   'it has GROUPING SETS, CUBE or ROLLUP over a subquery',
-  // Of a parameter whose type is not written, Postgres expects a text.
+  // For a parameter without a written type, Postgres expects a text.
   'is an array, but Postgres expects one text',
 ];
 
-/** A message as it would be of any schema: names and values go. */
+/** Removes names and values from a message. */
 export function withoutNames(message: string): string {
   return message
     .replace(/"(?:[^"]|"")*"/g, '"…"')

@@ -1,6 +1,6 @@
 /**
- * Functions, operators, casts and aggregates of the application's own: some immutable, some not, and some that only
- * seem so.
+ * The application's own functions, operators, casts and aggregates. Some are immutable, some are not, and some only
+ * seem to be.
  */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
@@ -11,7 +11,7 @@ import type { SqlType } from './types.js';
 export interface Routine {
   readonly creation: string;
   readonly signatures: readonly Signature[];
-  /** A function of a table's rows that can be written as if it were a column. */
+  /** A function of a table's rows that can be written like a column. */
   readonly attribute?: {
     readonly table: Table;
     readonly name: string;
@@ -20,7 +20,7 @@ export interface Routine {
   };
 }
 
-interface Surroundings {
+interface RoutineContext {
   readonly schemas: readonly string[];
   readonly types: readonly SqlType[];
   readonly tables: readonly Table[];
@@ -39,7 +39,7 @@ const unstable = (illegal: string, creation: string, ...lines: readonly string[]
   signatures: lines.map((line) => signature(line, { illegal })),
 });
 
-/** What a function that is not immutable does: it reads a table that the query does not name. */
+/** The body of a function that is not immutable: it reads a table that the query does not name. */
 const reading = (table: string) =>
   `as ${quotedText(`select (count(*) + coalesce(max(length($1::text)), 0))::int from ${table}`)}`;
 
@@ -151,12 +151,12 @@ function operatorIn(f: string, operator: string): string {
 
 const names = ['f', 'lower', 'now', 'random', 'Odd Name', 'percent%s', 'count'];
 
-export function createRoutines(choices: Choices, surroundings: Surroundings): Routine[] {
-  return [...ownRoutines(choices, surroundings), ...attributes(choices, surroundings)];
+export function createRoutines(choices: Choices, context: RoutineContext): Routine[] {
+  return [...functionRoutines(choices, context), ...attributes(choices, context)];
 }
 
-/** Found on the search path alone. */
-function attributes(choices: Choices, { tables, types }: Surroundings): Routine[] {
+/** Only the search path finds it. */
+function attributes(choices: Choices, { tables, types }: RoutineContext): Routine[] {
   if (!choices.percent(30)) return [];
   const table = choices.pick(tables);
   const isImmutable = choices.percent(50);
@@ -178,12 +178,12 @@ function attributes(choices: Choices, { tables, types }: Surroundings): Routine[
   ];
 }
 
-function ownRoutines(choices: Choices, { schemas, tables }: Surroundings): Routine[] {
-  const wanted = [...choices.some(immutable, 2, 0), ...(choices.percent(55) ? choices.some(notImmutable, 3) : [])];
-  const found = choices.shuffled(names);
-  return wanted.map((create, i) => {
-    // Where a name of Postgres's own is taken, only the qualified name leads to it.
-    const name = identifier(choices.pick(schemas), `${found[i % found.length]!}${i < found.length ? '' : i}`);
+function functionRoutines(choices: Choices, { schemas, tables }: RoutineContext): Routine[] {
+  const creations = [...choices.some(immutable, 2, 0), ...(choices.percent(55) ? choices.some(notImmutable, 3) : [])];
+  const shuffled = choices.shuffled(names);
+  return creations.map((create, i) => {
+    // If Postgres has a function of that name, only the qualified name refers to this one.
+    const name = identifier(choices.pick(schemas), `${shuffled[i % shuffled.length]!}${i < shuffled.length ? '' : i}`);
     const { schema, name: table } = choices.pick(tables);
     return create(name, identifier(schema, table));
   });

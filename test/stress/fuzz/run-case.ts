@@ -1,4 +1,4 @@
-/** One case from its beginning to its end. */
+/** Runs one case from beginning to end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replication } from '../../support/replication.js';
 import type { Code } from '../oracle/code.js';
@@ -6,14 +6,14 @@ import type { Case } from './case.js';
 import { FailedPull, FuzzClient, type Outcome } from './client.js';
 import type { CaseDatabase, Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
-import { Follower, type Place } from './follower.js';
+import { Follower, type JudgedServer } from './follower.js';
 import { Judge } from './judge.js';
-import { Listeners } from './listeners.js';
+import { Subscribers } from './listeners.js';
 import { refusalOf } from './refusals.js';
 import { type Served, type ServingOptions, servable, serve } from './serving.js';
 import { SharedStatements } from './shared.js';
 import { clientCount, type Step } from './steps.js';
-import { surround } from './surroundings.js';
+import { applyEnvironment } from './surroundings.js';
 import type { Tally } from './tally.js';
 import { textOf } from './tree.js';
 import { Truth } from './truth.js';
@@ -24,19 +24,19 @@ export interface RunOptions {
   readonly databases: Databases;
   readonly code: Code;
   readonly tally: Tally;
-  /** At most so many of a case's views are served. */
+  /** The maximum number of a case's views that are served. */
   readonly views: number;
-  /** The only kind of difference that is sought. */
+  /** The only kind of difference to look for. */
   readonly kind?: DifferenceKind;
-  /** Differences that are passed over, by what `idOf` says. */
+  /** True for differences to ignore. See `idOf`. */
   readonly passes: (difference: Difference) => boolean;
-  /** Of the cluster. With it, the second server asks a standby; one case at a time may then be under way. */
+  /** The cluster's standby. The second server then reads from it, and only one case can run at a time. */
   readonly replication?: Replication;
 }
 
 /**
  * @throws Difference at the first one
- * @throws InvalidCase when there is nothing to run
+ * @throws InvalidCase if there is nothing to run
  */
 export async function runCase(value: Case, options: RunOptions): Promise<void> {
   const database = await options.databases.take();
@@ -48,7 +48,7 @@ export async function runCase(value: Case, options: RunOptions): Promise<void> {
   }
 }
 
-async function prepare({ setup, rows, surroundings }: Case, database: CaseDatabase): Promise<void> {
+async function prepare({ setup, rows, environment }: Case, database: CaseDatabase): Promise<void> {
   const client = await database.connect();
   for (const statement of setup.items) {
     await client.query(textOf(statement)).catch((error: Error) => {
@@ -56,7 +56,7 @@ async function prepare({ setup, rows, surroundings }: Case, database: CaseDataba
     });
   }
   for (const statement of rows.items) await client.query(textOf(statement)).catch(() => {});
-  await surround(client, surroundings);
+  await applyEnvironment(client, environment);
 }
 
 class CaseRun {
@@ -67,12 +67,12 @@ class CaseRun {
   readonly #writers: Writers;
   readonly #clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i === 2 ? 1 : 0, `group ${i}`));
   readonly #errors: string[] = [];
-  /** Started when they are first asked. */
-  readonly #servers = new Map<number, Place>();
+  /** Started at their first request. */
+  readonly #servers = new Map<number, JudgedServer>();
   readonly #follower: Follower | undefined;
-  /** By which server a client's cookie was made. */
-  readonly #sources = new Map<FuzzClient, number>();
-  readonly #listeners = new Listeners({
+  /** The server that made a client's cookie. */
+  readonly #cookieServers = new Map<FuzzClient, number>();
+  readonly #subscribers = new Subscribers({
     server: (server) => this.#server(server),
     pull: (client, server) => this.#pull(client, server),
     compare: (client) => this.#judge.compare(client, 'missed poke'),
@@ -92,17 +92,17 @@ class CaseRun {
     this.#serving = {
       code: options.code,
       database,
-      isAudited: value.surroundings.isAudited ?? false,
+      checksConsistency: value.environment.checksConsistency ?? false,
       onRefused: (view, message) => this.#refused(view, message),
       onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
     };
   }
 
   async run(): Promise<void> {
-    const { tally, views: most } = this.#options;
+    const { tally, views: maxViews } = this.#options;
     tally.cases++;
     this.#truth = new Truth(await this.#database.connectReader(), this.#writers, tally);
-    for (const view of this.#case.views) if (this.#truth.views.length < most) await this.#truth.admit(view);
+    for (const view of this.#case.views) if (this.#truth.views.length < maxViews) await this.#truth.admit(view);
     if (this.#truth.views.length === 0) throw new InvalidCase('no view can be read');
     this.#judge = new Judge({ truth: this.#truth, database: this.#database, serving: this.#serving, tally });
     this.#shared = new SharedStatements({ ...this.#serving, truth: this.#truth, tally });
@@ -111,14 +111,15 @@ class CaseRun {
     this.#refuseIllegal();
     const { kind } = this.#options;
     for (const step of this.#case.steps) if (concerns(step, kind)) await this.#perform(step);
-    if (this.#follower)
+    if (this.#follower) {
       for (const client of this.#clients) for (const server of [1, 0]) await this.#pull(client, server);
+    }
     if (kind === undefined || kind === 'chance') {
       await this.#judge.checkChance(() => this.#writers.reorder());
     }
   }
 
-  /** Starts anew with the views that are taken. */
+  /** Restarts the servers with the accepted views. */
   async #start(migrates: boolean): Promise<void> {
     for (const { sync, pool } of this.#servers.values()) {
       await sync.close();
@@ -131,7 +132,7 @@ class CaseRun {
     await this.#shared.start();
   }
 
-  /** Where migrating should not be needed, and is, that is passed over once it is known. */
+  /** If migrating is necessary and should not be, that is a difference, which is ignored if already known. */
   async #servable(migrates: boolean): ReturnType<typeof servable> {
     try {
       return await servable(this.#serving, this.#truth.views, migrates);
@@ -142,18 +143,18 @@ class CaseRun {
     }
   }
 
-  async #server(server: number): Promise<Place> {
-    const known = this.#servers.get(server);
-    if (known) return known;
+  async #server(server: number): Promise<JudgedServer> {
+    const running = this.#servers.get(server);
+    if (running) return running;
     const { views } = this.#truth;
-    const place = this.#isStandby(server)
+    const started = this.#isStandby(server)
       ? await this.#follower!.serve(this.#serving, views, this.#options.tally)
       : this.#onPrimary(await serve(this.#serving, views));
-    this.#servers.set(server, place);
-    return place;
+    this.#servers.set(server, started);
+    return started;
   }
 
-  #onPrimary(served: Served): Place {
+  #onPrimary(served: Served): JudgedServer {
     return { ...served, truth: this.#truth, judge: this.#judge };
   }
 
@@ -183,21 +184,21 @@ class CaseRun {
   async #perform(step: Step): Promise<void> {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
-    if (step.kind === 'listen') return this.#listen(this.#clients[step.client]!, this.#follower ? 0 : step.server);
-    if (step.kind === 'seats') return this.#shared.compare(step.plan);
-    if (step.kind === 'look') return this.#listeners.look(this.#committingAt(step.commitAt));
+    if (step.kind === 'listen') return this.#subscribe(this.#clients[step.client]!, this.#follower ? 0 : step.server);
+    if (step.kind === 'cohorts') return this.#shared.compare(step.plan);
+    if (step.kind === 'poll') return this.#subscribers.poll(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     if (step.dropsKey) this.#keysAreThere = false;
-    // A server may not have noticed yet. What it tells now counts for nothing, and must not last.
+    // A server may not have detected it yet. Its current response does not count, and its errors must not persist.
     await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
     await this.#truth.refresh();
     await this.#start(step.needsMigrate);
     if (this.#truth.views.length > 0) await this.#pull(this.#clients[0]!, 1);
   }
 
-  async #listen(client: FuzzClient, server: number): Promise<void> {
+  async #subscribe(client: FuzzClient, server: number): Promise<void> {
     try {
-      await this.#listeners.add(client, server);
+      await this.#subscribers.add(client, server);
     } catch (error) {
       if (!(error instanceof FailedPull)) throw error;
       await this.#afterFailure(client, error);
@@ -205,8 +206,8 @@ class CaseRun {
   }
 
   /**
-   * @param commitAt before which of the pull's statements the others commit; where there is one, a standby has not
-   * caught up before
+   * @param commitAt The statement of the pull before which the others commit. If given, a standby does not catch up
+   *   first.
    */
   async #pull(client: FuzzClient, server: number, commitAt?: number): Promise<void> {
     const { sync, pool, judge, truth } = await this.#server(server);
@@ -224,18 +225,18 @@ class CaseRun {
       pool.before = undefined;
     }
     this.#options.tally.pulls[outcome]++;
-    // What a cookie of the primary's has seen, a standby need not show yet, or not know that it does: it then tells
-    // nothing.
-    if (outcome === 'unchanged' && this.#isStandby(server) && this.#sources.get(client) !== server) return;
-    if (outcome !== 'unchanged') this.#sources.set(client, server);
+    // A standby may not show yet what a primary's cookie has seen, or not know that it does. It then answers
+    // "unchanged".
+    if (outcome === 'unchanged' && this.#isStandby(server) && this.#cookieServers.get(client) !== server) return;
+    if (outcome !== 'unchanged') this.#cookieServers.set(client, server);
     if (!(await this.#isRight(client, judge))) return this.#pull(client, server);
     const failed = this.#errors.find((message) => message.startsWith('A delta failed'));
     if (failed !== undefined) throw new Difference('failed delta', failed, this.#onlyView());
-    const audited = this.#errors.find((message) => message.startsWith("A client's data does not match"));
-    if (audited !== undefined) throw new Difference('audit', audited, this.#onlyView());
+    const inconsistency = this.#errors.find((message) => message.startsWith("A client's data does not match"));
+    if (inconsistency !== undefined) throw new Difference('consistency check', inconsistency, this.#onlyView());
   }
 
-  /** False where the server need not have noticed yet why the client is wrong, and by then must have. */
+  /** False if the server need not have detected yet why the client is wrong. Compares again when it must have. */
   async #isRight(client: FuzzClient, judge: Judge): Promise<boolean> {
     try {
       await judge.compare(client);
@@ -249,20 +250,21 @@ class CaseRun {
   }
 
   #committingAt(statement: number | undefined): () => Promise<void> {
-    let left = statement ?? Number.NaN;
+    let remaining = statement ?? Number.NaN;
     return async () => {
-      if (left-- === 0) await this.#writers.commitOpen();
+      if (remaining-- === 0) await this.#writers.commitOpen();
     };
   }
 
-  /** Where a view cannot be read any more, it is no wonder. */
+  /** If a view cannot be read any more, pulls may fail. */
   async #afterFailure(client: FuzzClient, error: FailedPull, truth: Truth = this.#truth): Promise<void> {
     const before = truth.views;
     for (const view of before) if (!(await truth.rows(view, client.user))) this.#truth.forget(view);
-    if (truth.views.length === before.length)
+    if (truth.views.length === before.length) {
       throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
+    }
     await this.#start(false);
-    await this.#listeners.reconnect();
+    await this.#subscribers.reconnect();
     await this.#pull(client, 0);
   }
 
@@ -271,9 +273,9 @@ class CaseRun {
   }
 }
 
-/** Whether a step must be performed where only one kind of difference is sought. */
+/** True if a step must be performed when looking for only one kind of difference. */
 function concerns({ kind: step }: Step, sought: DifferenceKind | undefined): boolean {
   if (sought === undefined || step === 'ddl') return true;
   if (sought === 'refused' || sought === 'accepted' || sought === 'setup') return false;
-  return step === 'transaction' || (step === 'seats') === (sought === 'seats');
+  return step === 'transaction' || (step === 'cohorts') === (sought === 'cohorts');
 }

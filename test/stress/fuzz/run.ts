@@ -1,6 +1,6 @@
 /**
- * `npm run stress -- fuzz --minutes 60 --seed 7 --postgres 15`: a long run, on a Postgres of its own. With `--standby`, every
- * other server asks a hot standby. With `--groups`, two partitions are many.
+ * `npm run stress -- fuzz --minutes 60 --seed 7 --postgres 15`: a long run on its own Postgres. With `--standby`, every
+ * second server reads from a hot standby. With `--groups`, two partitions count as many.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../../support/replication.js';
@@ -23,13 +23,13 @@ const { values } = parseArgs({
   },
 });
 const seed = Number(values.seed);
-const most = Number(values.cases);
+const maxCases = Number(values.cases);
 const end = Date.now() + Number(values.minutes) * 60_000;
 if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
 
 const { stop, ...servers } = await startServers(values.standby ? oneStandby : undefined);
-let toldAt = Date.now();
-const tell = ({ tally, found }: Progress): void => {
+let reportedAt = Date.now();
+const report = ({ tally, found }: Progress): void => {
   console.log(`${new Date().toISOString().slice(11, 19)} ${tally.summary()}; ${found.length} differences`);
 };
 try {
@@ -40,15 +40,15 @@ try {
     workers: Number(values.workers),
     ...(values.groups && { code: await loadGrouped() }),
     goesOn: ({ tally, found }) =>
-      Date.now() < end && tally.cases < most && (values['keep-going'] || found.length === 0),
+      Date.now() < end && tally.cases < maxCases && (values['keep-going'] || found.length === 0),
     onProgress(now) {
-      if (Date.now() - toldAt < 60_000) return;
-      toldAt = Date.now();
-      tell(now);
+      if (Date.now() - reportedAt < 60_000) return;
+      reportedAt = Date.now();
+      report(now);
     },
     onFound: (found) => console.log(`\nseed ${found.seed}\n${found.text}\n`),
   });
-  tell(progress);
+  report(progress);
   const { tally, found } = progress;
   const table = (counts: Map<string, number>) =>
     [...counts]
@@ -59,7 +59,7 @@ try {
   console.log(`views that cannot be used:\n${table(tally.unusable)}`);
   console.log(`views that ended early:\n${table(tally.ended)}`);
   console.log(`statements that failed (of ${tally.statements}):\n${table(tally.failures)}`);
-  console.log(`statements for seats that failed:\n${table(tally.shared.failures)}`);
+  console.log(`statements for cohorts that failed:\n${table(tally.shared.failures)}`);
   console.log('refusals:');
   for (const [reason, { count, isNeedless, text }] of [...tally.refusals].sort((a, b) => b[1].count - a[1].count)) {
     console.log(`  ${count} ${reason}${isNeedless ? `\n      ${text.slice(0, 600)}` : ''}`);

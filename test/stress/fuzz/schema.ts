@@ -1,7 +1,7 @@
-/** A database to have views of: its types, tables, routines and first rows. */
+/** The database of a case: its types, tables, routines and initial rows. */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
-import { usual } from './constants.js';
+import { mostlyFew } from './constants.js';
 import { anyName, distinctNames } from './names.js';
 import { createRoutines, type Routine } from './routines.js';
 import { createTable, type Table } from './tables.js';
@@ -9,7 +9,7 @@ import { type List, list, seq, type Tree } from './tree.js';
 import { basicTypes, createdTypes, furtherTypes, type SqlType } from './types.js';
 
 export interface Schema {
-  /** The statements that make it, and those that fill it. */
+  /** The statements that create and fill it. */
   readonly setup: List;
   readonly rows: List;
   readonly types: readonly SqlType[];
@@ -54,23 +54,23 @@ export function createSchema(choices: Choices, version: number): Schema {
   };
 }
 
-/** As an application has it that keeps its tables in a schema of their own. */
+/** The search path of an application that keeps its tables in their own schema. */
 function searchPath(path: readonly string[]): string {
   const names = path.map((name) => identifier(name)).join(', ');
   return `do ${quotedText(`begin execute format('alter database %I set search_path = ${names.replaceAll("'", "''")}', current_database()); end`)}`;
 }
 
-interface Surroundings {
+interface SchemaContext {
   readonly version: number;
   readonly schemas: readonly string[];
   readonly path: readonly string[];
   readonly types: readonly SqlType[];
 }
 
-function createTables(choices: Choices, surroundings: Surroundings): Table[] {
-  const { schemas, path } = surroundings;
+function createTables(choices: Choices, context: SchemaContext): Table[] {
+  const { schemas, path } = context;
   const names = distinctNames(choices, 4);
-  const places: { schema: string; name: string }[] = [];
+  const relations: { schema: string; name: string }[] = [];
   for (
     let i = 0,
       count = choices.weighted([
@@ -82,16 +82,23 @@ function createTables(choices: Choices, surroundings: Surroundings): Table[] {
     i < count;
     i++
   ) {
-    const last = places.at(-1);
+    const last = relations.at(-1);
     const elsewhere =
-      last && schemas.find((schema) => !places.some((place) => place.schema === schema && place.name === last.name));
-    if (last && elsewhere !== undefined && choices.percent(45)) places.push({ schema: elsewhere, name: last.name });
-    else places.push({ schema: choices.pick(schemas), name: names[i]! });
+      last &&
+      schemas.find(
+        (schema) => !relations.some((relation) => relation.schema === schema && relation.name === last.name),
+      );
+    if (last && elsewhere !== undefined && choices.percent(45)) relations.push({ schema: elsewhere, name: last.name });
+    else relations.push({ schema: choices.pick(schemas), name: names[i]! });
   }
   const tables: Table[] = [];
-  for (const place of places) {
-    const found = path.find((schema) => places.some((other) => other.schema === schema && other.name === place.name));
-    tables.push(createTable(choices, { ...surroundings, ...place, isVisible: found === place.schema, others: tables }));
+  for (const relation of relations) {
+    const visible = path.find((schema) =>
+      relations.some((other) => other.schema === schema && other.name === relation.name),
+    );
+    tables.push(
+      createTable(choices, { ...context, ...relation, isVisible: visible === relation.schema, others: tables }),
+    );
   }
   return tables;
 }
@@ -100,7 +107,7 @@ function firstRows(choices: Choices, table: Table): Tree[] {
   return choices.times(1, 2, () => seq(insertion(choices, table, choices.between(3, 8)), ' on conflict do nothing'));
 }
 
-/** An INSERT of some rows. A column goes with all of its values. */
+/** An INSERT of some rows. Removing a column also removes its values. */
 export function insertion(choices: Choices, table: Table, rows: number): Tree {
   const columns = table.columns.filter(({ isGenerated }) => !isGenerated);
   const values = Array.from({ length: rows }, () =>
@@ -126,5 +133,5 @@ export function insertion(choices: Choices, table: Table, rows: number): Tree {
 /** A value to store, as a literal without a type. */
 export function valueFor(choices: Choices, { type, isNotNull }: { type: SqlType; isNotNull: boolean }): string {
   if (!isNotNull && choices.percent(12)) return 'null';
-  return quotedText(choices.pick(usual(choices, type.values)));
+  return quotedText(choices.pick(mostlyFew(choices, type.values)));
 }

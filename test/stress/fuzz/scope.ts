@@ -1,4 +1,4 @@
-/** What an expression can name at its place in a query. */
+/** The names that an expression can use at its place in a query. */
 import type { Choices } from './choices.js';
 import { marked, seq, type Tree } from './tree.js';
 import { castName, type SqlType } from './types.js';
@@ -6,7 +6,7 @@ import { castName, type SqlType } from './types.js';
 /** One way to write a reference. */
 export interface Way {
   readonly text: string;
-  /** Names that hide it where an inner query gives them to something of its own. */
+  /** The name that an inner query hides if it uses it for something of its own. */
   readonly head: string;
 }
 
@@ -18,19 +18,19 @@ export interface Visible {
   readonly isNullByJoin?: boolean;
   readonly ways: readonly Way[];
   readonly tag?: string;
-  /** In place of ways, an expression: of a grouped query. */
+  /** In a grouped query, an expression instead of ways. */
   readonly tree?: Tree;
-  /** Why no view may use it. */
+  /** The reason why views must not use it. */
   readonly illegal?: string;
 }
 
-/** One item of FROM. */
+/** A FROM item. */
 export interface Source {
   readonly tag: string;
   readonly columns: readonly Visible[];
-  /** What tells its rows apart; undefined where nothing does. */
+  /** The key of its rows; undefined if there is none. */
   readonly key: readonly Visible[] | undefined;
-  /** Names of columns and items that it brings, which hide those of outer queries. */
+  /** The names of its columns and items, which hide those of outer queries. */
   readonly names: ReadonlySet<string>;
   /** The ways to name a whole row. */
   readonly rows: readonly Way[];
@@ -47,7 +47,7 @@ export const noScope: Scope = { sources: [] };
 
 interface Level {
   readonly sources: readonly Source[];
-  /** Names of all levels further in. */
+  /** The names of all inner levels. */
   readonly hidden: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ function* levelsOf(scope: Scope): Generator<Level> {
   }
 }
 
-/** What may be named here, with the ways that lead to it. */
+/** The references that are visible here, each with the ways that lead to it. */
 export function visibleIn(scope: Scope, of: (source: Source) => readonly Visible[]): Visible[] {
   return [...levelsOf(scope)].flatMap(({ sources, hidden }) =>
     sources.flatMap(of).flatMap((visible) => {
@@ -69,7 +69,7 @@ export function visibleIn(scope: Scope, of: (source: Source) => readonly Visible
   );
 }
 
-/** Whether an item here, or of a query further out, brings the name. */
+/** True if an item of this query or of an outer one has the name. */
 export function isNamed(scope: Scope, name: string): boolean {
   return [...levelsOf(scope)].some(({ sources }) => sources.some(({ names }) => names.has(name)));
 }
@@ -80,7 +80,7 @@ export function rowsIn(scope: Scope): Way[] {
   );
 }
 
-/** Written in one of its ways. */
+/** Writes a reference in one of its ways. */
 export function reference(choices: Choices, { ways, tree, tag, type, illegal }: Visible): Tree {
   const written = tree ?? choices.pick(ways).text;
   if (illegal !== undefined) return marked({ kind: 'illegal', reason: illegal }, written);

@@ -1,27 +1,27 @@
-/** Who asks for a case's views: each seat gives its own values for their parameters. */
+/** The users of a case's views. Each cohort has its own values for their parameters. */
 import type { Parameter } from './tree.js';
 
-/** The first two are those of the users whose clients pull. */
-const seats: readonly ((parameter: Parameter) => unknown)[] = [
+/** The first two belong to the users whose clients pull. */
+const valueChoices: readonly ((parameter: Parameter) => unknown)[] = [
   ({ values }) => values[0],
   ({ values }) => values[1],
   ({ values }) => values[2],
-  // Each value is one of another seat's.
+  // Each value also occurs in another cohort.
   ({ parameter, values }) => values[parameter % 2],
   () => null,
-  // Who has the same values as another sits with them.
+  // The same values as another user, so both belong to one cohort.
   ({ values }) => values[1],
 ];
 
-export const places: readonly number[] = [...seats.keys()];
+export const userIndexes: readonly number[] = [...valueChoices.keys()];
 
-export function userAt(place: number): string {
-  return `user ${place}`;
+export function userAt(index: number): string {
+  return `user ${index}`;
 }
 
-/** What a user gives for the parameters. Whoever is not known gives what the first one does. */
+/** The values that a user gives for the parameters. An unknown user has those of the first cohort. */
 export function valuesFor(parameters: readonly Parameter[], userID: string): unknown[] {
-  const seat = seats[places.findIndex((place) => userAt(place) === userID)] ?? seats[0]!;
-  // A limit has no value for the last seat: then it is none.
-  return parameters.map((parameter) => seat(parameter) ?? null);
+  const choose = valueChoices[userIndexes.findIndex((index) => userAt(index) === userID)] ?? valueChoices[0]!;
+  // In the last cohort, a limit has no value: there is no limit.
+  return parameters.map((parameter) => choose(parameter) ?? null);
 }

@@ -1,11 +1,11 @@
-/** One SELECT: its list, FROM and WHERE, and what its rows are told apart by. */
+/** One SELECT: its list, FROM and WHERE, and the key of its rows. */
 import { type From, fromClause } from './from.js';
 import { grouped } from './grouped.js';
 import { anyType } from './instance.js';
 import { asInputs, asText, type KeyPart, keyOf, keyPart, lookalike, notNull, sorted, surely } from './keys.js';
 import { namesOf, type Outputs, outputsOf, typesOf } from './outputs.js';
 import { series } from './series.js';
-import { tail } from './tails.js';
+import { limitClause } from './tails.js';
 import { list, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
 import { where } from './where.js';
@@ -36,7 +36,7 @@ export function select(site: Site, want: Want): Query {
   const needsKey = want.isKeyed || want.isSingle === true || want.isSorted === true || form === 'distinct on';
   const isOwn = form === 'distinct' || form === 'grouped' || form === 'all';
   const from = fromClause(site, needsKey && !isOwn);
-  // Two columns of one name cannot tell rows apart.
+  // Two columns with the same name cannot be a key.
   if (needsKey && !isOwn && keyOf(site.world, from.sources) === undefined) return select(site, want);
   const inner = plain(site, { sources: from.sources, outer: site.scope });
   if (form === 'star') return star(inner, from, want);
@@ -70,12 +70,11 @@ function ordinary(inner: Site, from: From, want: Want): Query {
   const outputs = outputsOf(world, trees, [...parts, ...made]);
   const ordering = orderingOf(site, outputs, key, made.length > 0);
   const select = seq('select ', list(outputs.trees));
-  return queryOf(assemble(inner, from, select, [clause, tail(site, want, ordering)]), outputs, want.isKeyed);
+  return queryOf(assemble(inner, from, select, [clause, limitClause(site, want, ordering)]), outputs, want.isKeyed);
 }
 
 /**
- * @param makesRows what tells the rows apart that are read is enough then: those that are made of one have an order of
- * their own
+ * @param makesRows True if a key of the rows read suffices, because rows made of one row have their own order.
  */
 function orderingOf(site: Site, outputs: Outputs, key: readonly KeyPart[] | undefined, makesRows = false) {
   const names = namesOf(site.world, outputs.columns);
@@ -88,7 +87,7 @@ function queryOf(tree: Tree, { columns, key }: Outputs, isKeyed: boolean): Query
   return { tree, columns, key: isKeyed ? key : undefined };
 }
 
-/** Now and then, window functions may be used. */
+/** Sometimes allows window functions. */
 function withWindows(inner: Site, key: readonly KeyPart[] | undefined): { site: Site; clause: Tree } {
   const { choices } = inner.world;
   if (!choices.percent(18)) return { site: inner, clause: '' };
@@ -98,7 +97,7 @@ function withWindows(inner: Site, key: readonly KeyPart[] | undefined): { site: 
   return { site: { ...inner, windowed: { ...windowed, names: ['w'] } }, clause };
 }
 
-/** All columns of all items, or of one after another. */
+/** All columns of all items, or of one item after another. */
 function star(inner: Site, from: From, want: Want): Query {
   const { world } = inner;
   const { items, sources } = from;
@@ -118,7 +117,7 @@ function star(inner: Site, from: From, want: Want): Query {
       : '*';
   const outputs: Outputs = { trees: [], columns, key: keys as number[] };
   const ordering = orderingOf(inner, outputs, keyOf(world, sources));
-  return queryOf(assemble(inner, from, seq('select ', text), [tail(inner, want, ordering)]), outputs, isKeyed);
+  return queryOf(assemble(inner, from, seq('select ', text), [limitClause(inner, want, ordering)]), outputs, isKeyed);
 }
 
 function distinct(inner: Site, from: From, want: Want): Query {
@@ -144,7 +143,7 @@ function distinct(inner: Site, from: From, want: Want): Query {
     key: names,
   };
   const tree = assemble(inner, from, seq('select distinct ', list(outputs.trees, { min: 1 })), [
-    tail(inner, want, ordering),
+    limitClause(inner, want, ordering),
   ]);
   return queryOf(
     surely(
@@ -180,5 +179,5 @@ function distinctOn(inner: Site, from: From, want: Want): Query {
   );
   const first = ons.map(({ tree }) => seq(tree, choices.pick(['', ' desc', ' nulls first'])));
   const ordering = { ...orderingOf(inner, outputs, total, made.length > 0), outputs: [], first };
-  return queryOf(assemble(inner, from, head, [tail(inner, want, ordering)]), outputs, want.isKeyed);
+  return queryOf(assemble(inner, from, head, [limitClause(inner, want, ordering)]), outputs, want.isKeyed);
 }

@@ -1,9 +1,9 @@
-/** Functions in the select list that make several rows of one. */
+/** Set-returning functions in the select list. */
 import type { KeyPart } from './keys.js';
 import { seq } from './tree.js';
 import { plain, type Site, typeNamed, type Want } from './world.js';
 
-/** Now and then a column of numbers, by which the rows that are made of one are told apart. */
+/** Sometimes adds a column of numbers that distinguishes the rows made of one row. */
 export function series(site: Site, { isKeyed }: Want): KeyPart[] {
   const { choices, grammar } = site.world;
   if (!isKeyed || !choices.percent(6)) return [];

@@ -1,11 +1,11 @@
-/** The code under test over a case's database, with those of its views that it takes. */
+/** The code under test on a case's database, with those of its views that it accepts. */
 
 import type { Logger } from '../../../src/log.js';
 import type { Sync } from '../../../src/server.js';
 import { defineView } from '../../../src/view/define.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
-import type { CaseDatabase, GatedPool } from './database.js';
+import type { CaseDatabase, HookedPool } from './database.js';
 import { Difference } from './difference.js';
 import { valuesFor } from './seats.js';
 import { optionsOf } from './shape.js';
@@ -17,14 +17,14 @@ export interface Context {
 
 export interface Served {
   readonly sync: Sync;
-  readonly pool: GatedPool;
+  readonly pool: HookedPool;
 }
 
 export interface ServingOptions {
   readonly code: Code;
   readonly database: CaseDatabase;
-  readonly isAudited: boolean;
-  /** Told of a view that is refused, with the message. */
+  readonly checksConsistency: boolean;
+  /** Called for a refused view, with the message. */
   readonly onRefused: (view: FuzzView, message: string) => void;
   readonly onError: (message: string, error: unknown) => void;
 }
@@ -34,20 +34,20 @@ const refusals = [
   /^The changes to the view "(.*?)" cannot be computed: (.*)$/s,
 ];
 
-/** A server of the views that can be served; each other one is told of. Captures what they read if `migrates`. */
+/** Starts a server of the acceptable views and reports all others. Captures their tables if `migrates`. */
 export async function servable(
   options: ServingOptions,
   views: readonly FuzzView[],
   migrates: boolean,
 ): Promise<{ views: readonly FuzzView[]; served: Served }> {
-  let left = views;
+  let acceptable = views;
   for (;;) {
     try {
-      return { views: left, served: await start(options, left, migrates) };
+      return { views: acceptable, served: await start(options, acceptable, migrates) };
     } catch (error) {
-      const refused = await refusedBy(error as Error, options, left, migrates);
+      const refused = await refusedBy(error as Error, options, acceptable, migrates);
       options.onRefused(refused.view, refused.message);
-      left = left.filter((view) => view !== refused.view);
+      acceptable = acceptable.filter((view) => view !== refused.view);
     }
   }
 }
@@ -62,7 +62,7 @@ interface Refused {
   readonly message: string;
 }
 
-/** @throws Difference where it is not a view that keeps the server from starting */
+/** @throws Difference if the server does not start for another reason than a view */
 async function refusedBy(
   error: Error,
   options: ServingOptions,
@@ -85,9 +85,9 @@ async function refusedBy(
   throw new Difference('setup', error.message);
 }
 
-/** @param settings for the planner */
+/** @param settings planner settings */
 export async function serve(
-  { code, database, isAudited, onError }: ServingOptions,
+  { code, database, checksConsistency, onError }: ServingOptions,
   views: readonly FuzzView[],
   settings: readonly string[] = [],
 ): Promise<Served> {
@@ -104,7 +104,7 @@ export async function serve(
     views: toViews(views),
     authenticate,
     log,
-    audit: isAudited ? 1 : 0,
+    consistencyChecks: checksConsistency ? 1 : 0,
     pokes: { intervalMs: 60_000 },
   });
   database.onClose(() => sync.close());

@@ -2,7 +2,7 @@
 import { notNull, sorted, surely } from './keys.js';
 import { quoted } from './names.js';
 import { namesOf, outputNames, typesOf } from './outputs.js';
-import { tail } from './tails.js';
+import { limitClause } from './tails.js';
 import { list, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
 import { deeper, plain, type Query, type Site, typeNamed, type Want } from './world.js';
@@ -17,7 +17,7 @@ const operators = [
   'union distinct',
 ] as const;
 
-/** Arms of the same types. What keeps its duplicates has a column that says which arm a row is of. */
+/** Arms of the same types. If duplicates are kept, a column identifies the arm of a row. */
 export function setOperation(site: Site, want: Want): Query {
   const { world } = site;
   const { choices } = world;
@@ -44,26 +44,26 @@ export function setOperation(site: Site, want: Want): Query {
     key: isBag ? outputs.slice(-1) : outputs,
   };
   const isExact = isBag || columns.every(({ type }) => type.isExact);
-  const tree = surely(isExact, seq(...trees, tail(site, want, ordering)));
+  const tree = surely(isExact, seq(...trees, limitClause(site, want, ordering)));
   return { tree, columns, key: isBag ? (want.isKeyed ? [columns.length - 1] : undefined) : columns.map((_, i) => i) };
 }
 
 interface Arm {
   readonly types: readonly SqlType[];
-  /** @param names what its columns are called, for the first arm */
+  /** @param names The names of its columns, for the first arm. */
   write(names: readonly string[] | undefined): Tree;
 }
 
-function arm(site: Site, want: Want, types: readonly SqlType[], place: number | undefined): Arm {
+function arm(site: Site, want: Want, types: readonly SqlType[], index: number | undefined): Arm {
   const { world } = site;
   const { choices, grammar } = world;
-  const query = grammar.query(plain(deeper(site)), { types, isKeyed: place !== undefined });
+  const query = grammar.query(plain(deeper(site)), { types, isKeyed: index !== undefined });
   const text = typeNamed(world, 'text');
   const q = `q${world.names++}`;
   const refs = query.columns.map(({ name }) => `${q}.${quoted(choices, name)}`);
-  const isWrapped = place !== undefined || want.isTop === true || choices.percent(20);
+  const isWrapped = index !== undefined || want.isTop === true || choices.percent(20);
   if (!isWrapped) {
-    // Its own names count; those of the first arm are the result's.
+    // Its own names matter; the first arm's names are the result's.
     return {
       types,
       write: (names) =>
@@ -73,15 +73,15 @@ function arm(site: Site, want: Want, types: readonly SqlType[], place: number | 
     };
   }
   const values = types.map((type, i) =>
-    want.isTop && place === undefined ? notNull(site, refs[i]!, type) : { tree: refs[i]!, type },
+    want.isTop && index === undefined ? notNull(site, refs[i]!, type) : { tree: refs[i]!, type },
   );
   const tag =
-    place === undefined
+    index === undefined
       ? []
       : [
           {
             tree: seq(
-              `'arm ${place}'`,
+              `'arm ${index}'`,
               ...query.key!.map((at) => seq(` || '/' || coalesce((${refs[at]})::text, '~')`)),
             ),
             type: text,

@@ -1,15 +1,15 @@
-/** What clients are sent of a view's rows: now and then not the row as it is. */
+/** The form in which clients receive a view's rows, which is not always the row itself. */
 import type { Choices } from './choices.js';
 import type { FuzzColumn, FuzzView } from './view.js';
 
 export interface FuzzShape {
-  /** Each user's keys have a prefix of their own. */
+  /** Each user's keys have their own prefix. */
   readonly hasOwnPrefix?: true;
-  /** Keys are made by a template. */
+  /** A template makes the keys. */
   readonly hasTemplate?: true;
   /** The column that is the value. */
   readonly value?: FuzzColumn;
-  /** Columns have other names at the client. */
+  /** Clients see the columns under other names. */
   readonly isRenamed?: true;
   readonly nulls?: 'omit';
 }
@@ -27,7 +27,7 @@ export function createShape(choices: Choices, columns: readonly FuzzColumn[]): F
   };
 }
 
-/** Without what carries the tag. */
+/** Removes everything with the tag. */
 export function shapeWithout({ value, ...shape }: FuzzShape, tag: string): FuzzShape {
   return value && value.tag !== tag ? { ...shape, value } : shape;
 }
@@ -49,7 +49,7 @@ export function optionsOf({ name, key, shape }: Named) {
   };
 }
 
-/** A client's key. */
+/** The client's key of a row. */
 export function keyOf({ name, key, shape }: Named, userID: string, texts: readonly string[]): string {
   const escaped = texts.map((text) => text.replaceAll('%', '%25').replaceAll('/', '%2F'));
   const parts = texts.length === 1 && !shape.hasTemplate ? texts : escaped;
@@ -65,7 +65,7 @@ export function columnsIn({ value }: FuzzShape): readonly FuzzColumn[] {
 
 const renamed = (column: string) => `"${column}\\'`;
 
-/** What a client is sent of a row. */
+/** The value that clients receive for a row. */
 export function shown(
   { key, shape }: Named,
   row: Readonly<Record<string, unknown>>,

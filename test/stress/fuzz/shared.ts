@@ -1,23 +1,23 @@
-/** Statements that several seats share: what one yields for a seat is what a statement for that seat alone yields. */
+/** Shared statements: what one yields for a cohort equals what a statement for that cohort alone yields. */
 import { isDeepStrictEqual } from 'node:util';
+import type { VerifiedCookie } from '../../../src/change-log/cookie-cache.js';
 import type { Database } from '../../../src/db/database.js';
 import { isCancelled } from '../../../src/db/sqlstate.js';
-import type { Bound, CurrentInstallation } from '../../../src/installation/current-installation.js';
 import type { Snapshot } from '../../../src/protocol/snapshot.js';
 import type { DeltaReader, Patch } from '../../../src/pulls/reader.js';
-import type { TableChanges } from '../../../src/store/patches/patch-sql.js';
-import type { KnownCookie } from '../../../src/window/known-cookies.js';
+import type { ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
+import type { ChangedTable } from '../../../src/store/patches/patch-sql.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';
 import { Difference } from './difference.js';
-import { places, userAt, valuesFor } from './seats.js';
+import { userAt, userIndexes, valuesFor } from './seats.js';
 import { type Context, toViews } from './serving.js';
 import { count, type Tally } from './tally.js';
 import type { Truth } from './truth.js';
 import { type FuzzView, textOfView } from './view.js';
 
-/** Ways to plan. A plan that is made for all values is the one that a server comes to use. */
+/** Planner settings. A server ends up with the generic plan, which is made for all values. */
 export const plans: readonly (readonly string[])[] = [
   [],
   ['plan_cache_mode=force_generic_plan'],
@@ -34,10 +34,11 @@ interface Op {
   readonly key: string;
 }
 
-/** A seat that can be served alone, and what it is told then. */
-interface Told {
-  readonly place: number;
-  readonly asked: DeltaReader;
+/** A cohort that can be served alone, and the ops that it then receives. */
+interface CohortRead {
+  /** The index of its user. */
+  readonly index: number;
+  readonly request: DeltaReader;
   readonly ops: readonly Op[];
 }
 
@@ -52,7 +53,7 @@ export class SharedStatements {
   readonly #parts: SharedParts;
   readonly #plain: Database;
   readonly #planned = new Map<number, Database>();
-  #installation: CurrentInstallation<Context> | undefined;
+  #schemaCache: SchemaCache<Context> | undefined;
   #base: Snapshot | undefined;
 
   constructor(parts: SharedParts) {
@@ -60,66 +61,70 @@ export class SharedStatements {
     this.#plain = this.#open([]);
   }
 
-  /** Starts anew with the views that are compared. */
+  /** Starts again with the views that are compared. */
   async start(): Promise<void> {
-    const { CurrentInstallation, ClientViews, readTail } = this.#parts.code;
-    const views = new ClientViews(this.#plain, toViews(this.#parts.truth.views));
-    this.#installation = new CurrentInstallation(this.#plain, views);
-    this.#base = (await readTail(this.#plain, undefined, [])).snapshot;
+    const { code } = this.#parts;
+    const views = new code.ClientViews(this.#plain, toViews(this.#parts.truth.views));
+    this.#schemaCache = new code.SchemaCache(this.#plain, views);
+    this.#base = (await code.readNewChanges(this.#plain, undefined, [])).snapshot;
   }
 
   /**
-   * Asks for what has changed since the last time, or the start.
-   * @throws Difference where a seat is told something else than when it asks alone
+   * Reads the changes since the previous call, or since the start.
+   * @throws Difference if a cohort gets something else than from its own statement
    */
   async compare(plan: number): Promise<void> {
     const { code } = this.#parts;
     const base = this.#base!;
-    const bound = await Promise.all(places.map((place) => this.#bind(place)));
-    const { tables, tableIDs } = bound[0]!.installation;
-    const { snapshot, changes } = await code.readTail(this.#plain, base, tableIDs);
+    const resolved = await Promise.all(userIndexes.map((index) => this.#resolve(index)));
+    const { tables, tableIDs } = resolved[0]!.schema;
+    const { snapshot, changes } = await code.readNewChanges(this.#plain, base, tableIDs);
     this.#base = snapshot;
-    // Nothing is computed from a log that lacks what was truncated.
+    // A log that lacks truncated rows yields no delta.
     if (changes.some(({ truncated }) => truncated)) return;
     const changed = changes.map(({ table, rows }) => [table, rows] as const);
-    const own = code.changesOf(tables, new Map(changed));
-    const asked = bound[0]!.views.flatMap(({ view, literals }, i) =>
-      view.seated && literals.length > 0 && ofView(own, view).length > 0 ? [i] : [],
+    const changedTables = code.changedTablesOf(tables, new Map(changed));
+    const viewIndexes = resolved[0]!.views.flatMap(({ view, literals }, i) =>
+      view.cohortView && literals.length > 0 && ofView(changedTables, view).length > 0 ? [i] : [],
     );
-    if (asked.length === 0) return;
-    // It is asked only for its snapshot.
-    const known = { cookie: { parsedSnapshot: base } } as KnownCookie;
-    const readers = bound.map((whole, place): DeltaReader => {
-      const { views, formDigest } = whole;
-      const part = { ...whole, views: asked.map((i) => views[i]!), formDigest: `${formDigest} ${asked.join()}` };
-      const member = { clientGroupID: `group ${place}`, sameGroup: true, clientID: undefined };
-      const caller = { context: { userID: userAt(place) }, requestID: '', log: silent };
-      return { reader: new code.Reader(part, caller, known, 'no', member), changed };
+    if (viewIndexes.length === 0) return;
+    // Only its snapshot is read.
+    const cookie = { cookie: { parsedSnapshot: base } } as VerifiedCookie;
+    const requests = resolved.map((whole, index): DeltaReader => {
+      const { views, queryDigest } = whole;
+      const part = {
+        ...whole,
+        views: viewIndexes.map((i) => views[i]!),
+        queryDigest: `${queryDigest} ${viewIndexes.join()}`,
+      };
+      const group = { clientGroupID: `group ${index}`, sameGroup: true, clientID: undefined };
+      const caller = { context: { userID: userAt(index) }, requestID: '', log: silent };
+      return { reader: new code.Reader(part, caller, cookie, 'no', group), changed };
     });
     const db = this.#planned.get(plan) ?? this.#open([...plans[plan]!, `statement_timeout=${timeoutMs}`]);
     this.#planned.set(plan, db);
-    const told = await this.#tellEach(db, readers);
-    if (told.length < 2) return;
-    await this.#compareOps(db, told, plan);
-    await this.#compareAffected(db, told, own, plan);
+    const reads = await this.#readEach(db, requests);
+    if (reads.length < 2) return;
+    await this.#compareOps(db, reads, plan);
+    await this.#compareAffected(db, reads, changedTables, plan);
   }
 
   #open(settings: readonly string[]): Database {
     return this.#parts.code.openPool(this.#parts.database.openPool(settings));
   }
 
-  #bind(place: number): Promise<Bound> {
-    return this.#installation!.bind({ ctx: { userID: userAt(place) }, profileID: 'p', schemaVersion: '' });
+  #resolve(index: number): Promise<ResolvedViews> {
+    return this.#schemaCache!.resolve({ ctx: { userID: userAt(index) }, profileID: 'p', schemaVersion: '' });
   }
 
-  /** Each alone. A query may fail with the values of one who is no user. */
-  async #tellEach(db: Database, readers: readonly DeltaReader[]): Promise<Told[]> {
-    const told: Told[] = [];
-    for (const [place, asked] of readers.entries()) {
-      const patch = await this.#attempt(() => new this.#parts.code.SeatedReads(db, () => undefined).delta(asked));
-      if (patch && !patch.torn) told.push({ place, asked, ops: opsOf(patch) });
+  /** Reads for each cohort alone. The query can fail with the values of an unknown user. */
+  async #readEach(db: Database, requests: readonly DeltaReader[]): Promise<CohortRead[]> {
+    const reads: CohortRead[] = [];
+    for (const [index, request] of requests.entries()) {
+      const patch = await this.#attempt(() => new this.#parts.code.CohortReads(db, () => undefined).delta(request));
+      if (patch && !patch.torn) reads.push({ index, request, ops: opsOf(patch) });
     }
-    return told;
+    return reads;
   }
 
   async #attempt<T>(read: () => Promise<T>): Promise<T | undefined> {
@@ -131,7 +136,7 @@ export class SharedStatements {
     }
   }
 
-  async #compareOps(db: Database, told: readonly Told[], plan: number): Promise<void> {
+  async #compareOps(db: Database, reads: readonly CohortRead[], plan: number): Promise<void> {
     const { code, tally } = this.#parts;
     let statements = 0;
     const counted: Database = {
@@ -141,92 +146,98 @@ export class SharedStatements {
         return db.query(statement);
       },
     };
-    const reads = new code.SeatedReads(counted, () => undefined);
-    const patches: (Patch | undefined)[] = await Promise.all(told.map(({ asked }) => reads.delta(asked))).catch(
-      (error: Error) => {
-        if (isCancelled(error)) return [];
-        const { views } = told[0]!.asked.reader;
-        const name = views.length === 1 ? views[0]!.view.name : undefined;
-        throw this.#difference(name, told[0]!.place, told, plan, [`  together: ${error.message}`]);
-      },
-    );
-    // So much has changed that it is not told in this way.
+    const cohortReads = new code.CohortReads(counted, () => undefined);
+    const patches: (Patch | undefined)[] = await Promise.all(
+      reads.map(({ request }) => cohortReads.delta(request)),
+    ).catch((error: Error) => {
+      if (isCancelled(error)) return [];
+      const { views } = reads[0]!.request.reader;
+      const name = views.length === 1 ? views[0]!.view.name : undefined;
+      throw this.#difference(name, reads[0]!.index, reads, plan, [`  together: ${error.message}`]);
+    });
+    // Too much has changed for a delta of this kind.
     if (patches.length === 0 || patches.includes(undefined)) return;
-    if (statements !== 1) throw new Error(`${told.length} seats did not share one statement, but ran ${statements}`);
+    if (statements !== 1) throw new Error(`${reads.length} cohorts did not share one statement, but ran ${statements}`);
     tally.shared.statements++;
     for (const [i, patch] of patches.entries()) {
-      const { place, asked, ops } = told[i]!;
-      if (ops.length > 0) tally.shared.seats++;
+      const { index, request, ops } = reads[i]!;
+      if (ops.length > 0) tally.shared.cohorts++;
       const shared = opsOf(patch!);
       if (isDeepStrictEqual(shared, ops)) continue;
-      const concerned = asked.reader.views.find(
+      const concerned = request.reader.views.find(
         ({ view }) => !isDeepStrictEqual(opsIn(shared, view), opsIn(ops, view)),
       )!;
       const lines = [`  together: ${JSON.stringify(opsIn(shared, concerned.view))}`];
       lines.push(`  alone:    ${JSON.stringify(opsIn(ops, concerned.view))}`);
-      throw this.#difference(concerned.view.name, place, told, plan, lines);
+      throw this.#difference(concerned.view.name, index, reads, plan, lines);
     }
   }
 
-  /** Whom to poke. Who is told nothing is not; who is told something may be told what they hold. */
+  /** Finds the cohorts to poke. A cohort without ops is not poked. One with ops may already hold them. */
   async #compareAffected(
     db: Database,
-    told: readonly Told[],
-    changes: readonly TableChanges[],
+    reads: readonly CohortRead[],
+    changes: readonly ChangedTable[],
     plan: number,
   ): Promise<void> {
     const { code, tally } = this.#parts;
-    for (const [i, { view }] of told[0]!.asked.reader.views.entries()) {
-      const own = ofView(changes, view);
-      const { base } = told[0]!.asked.reader;
-      const ask = (some: readonly Told[], mode: 'net' | 'ever') => {
-        const seats = some.map(({ asked }) => asked.reader.views[i]!);
-        return this.#attempt(() => code.findAffected(db, { view, seats, mode, timeoutMs }, own, base));
+    for (const [i, { view }] of reads[0]!.request.reader.views.entries()) {
+      const changesOfView = ofView(changes, view);
+      const { base } = reads[0]!.request.reader;
+      const find = (some: readonly CohortRead[], mode: 'net' | 'anyVersion') => {
+        const cohorts = some.map(({ request }) => request.reader.views[i]!);
+        return this.#attempt(() =>
+          code.findAffectedCohorts(db, { view, cohorts, mode, timeoutMs }, changesOfView, base),
+        );
       };
-      // A view that several seats cannot read is only asked about by what was touched.
-      const ever = await ask(told, 'ever');
-      const together = view.seated ? await ask(told, 'net') : ever;
+      // If a view cannot be read for several cohorts together, its query uses only touched rows.
+      const ever = await find(reads, 'anyVersion');
+      const together = view.cohortView ? await find(reads, 'net') : ever;
       if (!together || !ever) continue;
-      tally.shared.questions++;
-      for (const [seat, one] of told.entries()) {
-        const isTold = opsIn(one.ops, view).length > 0;
-        const alone = isTold && view.seated ? await ask([one], 'net') : [];
+      tally.shared.queries++;
+      for (const [cohort, one] of reads.entries()) {
+        const hasOps = opsIn(one.ops, view).length > 0;
+        const alone = hasOps && view.cohortView ? await find([one], 'net') : [];
         if (!alone) continue;
-        const [is, may] = [together.includes(seat), ever.includes(seat)];
-        const should = view.seated ? alone.length > 0 : isTold;
+        const [is, may] = [together.includes(cohort), ever.includes(cohort)];
+        const should = view.cohortView ? alone.length > 0 : hasOps;
         if (should) tally.shared.affected++;
-        if (view.seated ? is === should && (may || !should) : may || !should) continue;
+        if (view.cohortView ? is === should && (may || !should) : may || !should) continue;
         const lines = [`  affected together: ${is}, or ever: ${may}; alone: ${should}`];
-        throw this.#difference(view.name, one.place, told, plan, lines);
+        throw this.#difference(view.name, one.index, reads, plan, lines);
       }
     }
   }
 
   #difference(
     name: string | undefined,
-    place: number,
-    told: readonly Told[],
+    index: number,
+    reads: readonly CohortRead[],
     plan: number,
     lines: readonly string[],
   ): Difference {
     const view = this.#parts.truth.views.find((one) => one.name === name);
-    const seats = told.map((one) => `  seat ${one.place}: ${view ? valuesAt(view, one.place) : ''}`);
+    const cohorts = reads.map((one) => `  cohort ${one.index}: ${view ? valuesAt(view, one.index) : ''}`);
     const settings = plans[plan]!.join(', ') || 'no settings';
-    return new Difference('seats', [`Seat ${place} of these, with ${settings}:`, ...seats, ...lines].join('\n'), view);
+    return new Difference(
+      'cohorts',
+      [`Cohort ${index} of these, with ${settings}:`, ...cohorts, ...lines].join('\n'),
+      view,
+    );
   }
 }
 
-function ofView(changes: readonly TableChanges[], { occurrenceTables }: { occurrenceTables: readonly number[] }) {
+function ofView(changes: readonly ChangedTable[], { occurrenceTables }: { occurrenceTables: readonly number[] }) {
   return changes.filter(({ table }) => occurrenceTables.includes(table.oid));
 }
 
-function valuesAt(view: FuzzView, place: number): string {
-  return JSON.stringify(valuesFor(textOfView(view).parameters, userAt(place)));
+function valuesAt(view: FuzzView, index: number): string {
+  return JSON.stringify(valuesFor(textOfView(view).parameters, userAt(index)));
 }
 
-/** In an order of their own: a statement yields them in any. */
-function opsOf({ held }: Patch): Op[] {
-  const ops = JSON.parse(`[${Buffer.concat(held).toString()}]`) as Op[];
+/** Sorted, because a statement yields them in any order. */
+function opsOf({ firstChunks }: Patch): Op[] {
+  const ops = JSON.parse(`[${Buffer.concat(firstChunks).toString()}]`) as Op[];
   const order = ({ key, op }: Op) => `${key} ${op}`;
   return ops.sort((one, other) => (order(one) < order(other) ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-/** The ways to make a tree smaller by one step, those that take the most away first. */
+/** The ways to shrink a tree by one step, those that remove the most first. */
 import {
   childrenOf,
   isList,
@@ -62,7 +62,7 @@ function* editsHere(tree: Tree): Generator<Edit<Tree>> {
   }
 }
 
-/** Chunks of items go: all, halves, quarters, down to each. */
+/** Removes chunks of items: all, halves, quarters, down to single ones. */
 function* listEdits(tree: List): Generator<Edit<Tree>> {
   for (const items of shorter(tree.items)) {
     const isWhole = tree.items.every((item) => items.includes(item) || !(isSequence(item) && item.isFixed));
@@ -83,7 +83,7 @@ export function tagsOf(tree: Tree): string[] {
   return [...nodesOf(tree)].flatMap((node) => (isSequence(node) && node.tag !== undefined ? [node.tag] : []));
 }
 
-/** Without all that carries the tag: items of lists go, what must stay becomes the simplest that there is. */
+/** Removes everything with the tag. List items are dropped, and required parts become the simplest ones possible. */
 export function withoutTag(tree: Tree, tag: string): Tree {
   if (typeof tree === 'string' || 'parameter' in tree) return tree;
   const has = (node: Tree) => isSequence(node) && node.tag === tag;

@@ -1,21 +1,21 @@
-/** Operators, functions and syntax by what they take and give: `integer: length(«text»)`. */
+/** Operators, functions and syntax by argument and result types: `integer: length(«text»)`. */
 
 export interface Signature {
   /** The family of its result, or a variable. */
   readonly result: string;
-  /** Text, and at odd places the families, or variables, of what stands between. */
+  /** Text, and at odd indexes the families or variables of the arguments in between. */
   readonly pieces: readonly string[];
   readonly since: number;
-  /** Why no view may use it. */
+  /** The reason why views must not use it. */
   readonly illegal?: string;
-  /** Why its result may be left to chance. */
+  /** The reason why its result may be nondeterministic. */
   readonly chance?: string;
 }
 
 /**
- * Variables stand for one type throughout: `any`, `=` one with equality, `<` one with an order, `==` one whose equal
- * values are identical, `cased` one whose text is compared as texts are. `$` before a family is a parameter of it, `#1`
- * the first argument again. `16| ` before it all says since when.
+ * A variable has the same type throughout: `any`, `=` one with equality, `<` one with an order, `==` one whose equal
+ * values are identical, `cased` one whose text is compared as texts are. `$` before a family makes it a parameter, `#1`
+ * repeats the first argument. `16| ` at the beginning is the first version of Postgres that has it.
  */
 export function signature(line: string, more: { illegal?: string; chance?: string } = {}): Signature {
   const [, since = '0', result, template] = /^(?:(\d+)\| )?(.+?): (.*)$/.exec(line)!;

@@ -1,6 +1,4 @@
-/**
- * What Postgres has, as far as it depends on its arguments alone (or on settings that are the same in every session).
- */
+/** The parts of Postgres that depend only on their arguments, or on settings that all sessions share. */
 import { type Signature, signatures } from './signature.js';
 
 const comparisons = signatures(`
@@ -339,7 +337,7 @@ const others = signatures(`
   int domain: abs(«integer» % 100)::«int domain:name»
 `);
 
-/** Parameters whose type the place must tell, and that stand close to other signs. */
+/** Parameters whose type the context must determine, and that adjoin other tokens. */
 const parameters = signatures(`
   integer: «integer»&«$integer»
   integer: «integer»-«$integer»

@@ -1,4 +1,4 @@
-/** Generated cases, in which every other server asks a hot standby that is behind a long transaction. */
+/** Generated cases in which every second server reads from a hot standby that is behind a long transaction. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Replication, startReplication } from '../../support/replication.js';
 import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
@@ -32,15 +32,15 @@ async function run(cases: number, options: Pick<FuzzOptions, 'seed' | 'kind' | '
   });
 }
 
-it('finds that clients of both hold what each database shows', async () => {
+it('clients of a primary and a standby hold what each database shows', async () => {
   const { tally, found } = await run(4, { seed: 1 });
   expect(found.map(({ seed, text }) => `seed ${seed}\n${text}`)).toEqual([]);
-  // What the run is worth.
+  // Ensures that the run is significant.
   expect(tally.changed).toBeGreaterThan(10);
   expect(tally.pulls.delta).toBeGreaterThan(15);
 }, 600_000);
 
-it('finds a cookie that vouches for what is below xmin alone', async () => {
+it('the generator detects a cookie that covers only transactions below xmin', async () => {
   const code = await loadBroken('standby-xmin', [xminAlone]);
   const { found } = await run(6, { seed: 2, kind: 'rows', code });
   expect(found[0]?.difference.kind).toBe('rows');

@@ -1,4 +1,4 @@
-/** What happens to a database, and when clients ask. */
+/** The steps of a case: writes to the database, and requests of clients. */
 import type { Choices } from './choices.js';
 import { type Ddl, ddl } from './ddl.js';
 import { writing } from './dml.js';
@@ -8,45 +8,45 @@ import { plans } from './shared.js';
 import { type List, list } from './tree.js';
 
 export type Step =
-  /** On a connection of its own, which may go on with what an earlier step has begun. */
+  /** On its own connection, which may continue a transaction of an earlier step. */
   | {
       readonly kind: 'transaction';
       readonly connection: number;
       readonly statements: List;
       readonly end: 'commit' | 'rollback' | 'open';
-      /** What the statements from this one on did is taken back before the end. */
+      /** The statements from this one on are rolled back before the end. */
       readonly undoneFrom?: number;
     }
-  /** Transactions that are open meanwhile are committed before this statement of the pull, counted from 0. */
+  /** Transactions that are open at that time are committed before this statement of the pull, counted from 0. */
   | { readonly kind: 'pull'; readonly client: number; readonly server: number; readonly commitAt?: number }
   | ({ readonly kind: 'ddl' } & Ddl)
-  /** From now on the client is poked by the server. */
+  /** From now on, the server pokes the client. */
   | { readonly kind: 'listen'; readonly client: number; readonly server: number }
-  /** The servers look for changes. Who is poked pulls, until nobody is poked. */
-  | { readonly kind: 'look'; readonly commitAt?: number }
-  /** Several seats ask together, and each alone, by statements that are planned in this way. */
-  | { readonly kind: 'seats'; readonly plan: number };
+  /** The servers poll for changes. Poked clients pull, until none is poked. */
+  | { readonly kind: 'poll'; readonly commitAt?: number }
+  /** Several cohorts read together and each alone, by statements that are planned in this way. */
+  | { readonly kind: 'cohorts'; readonly plan: number };
 
 export const clientCount = 3;
 const serverCount = 2;
 const connections = 3;
-/** How often seats ask. */
-const mostSeated = 4;
+/** The maximum number of such reads. */
+const maxCohortReads = 4;
 
 export function createSteps(choices: Choices, schema: Schema): Step[] {
-  const steps = choices.percent(30) ? stepsOfListeners(choices, schema) : stepsOfPulls(choices, schema);
-  return withSeats(choices, steps);
+  const steps = choices.percent(30) ? stepsOfSubscribers(choices, schema) : stepsOfPulls(choices, schema);
+  return withCohortReads(choices, steps);
 }
 
-function withSeats(choices: Choices, steps: readonly Step[]): Step[] {
+function withCohortReads(choices: Choices, steps: readonly Step[]): Step[] {
   const writing = steps.filter(({ kind }) => kind === 'transaction');
-  const followed = new Set(choices.some(writing, mostSeated, 2));
+  const followed = new Set(choices.some(writing, maxCohortReads, 2));
   return steps.flatMap((step) =>
-    followed.has(step) ? [step, { kind: 'seats' as const, plan: choices.between(0, plans.length - 1) }] : [step],
+    followed.has(step) ? [step, { kind: 'cohorts' as const, plan: choices.between(0, plans.length - 1) }] : [step],
   );
 }
 
-/** At the beginning and at the end, every client pulls. */
+/** Every client pulls at the beginning and at the end. */
 function stepsOfPulls(choices: Choices, schema: Schema): Step[] {
   const between = choices.times(8, 18, (): Step => {
     const kind = choices.weighted([
@@ -60,8 +60,8 @@ function stepsOfPulls(choices: Choices, schema: Schema): Step[] {
   return [...pullsOfAll(0), ...between, ...pullsOfAll(1, 0)];
 }
 
-/** All clients listen. Now and then one pulls without being told. */
-function stepsOfListeners(choices: Choices, schema: Schema): Step[] {
+/** All clients subscribe. Sometimes one pulls without a poke. */
+function stepsOfSubscribers(choices: Choices, schema: Schema): Step[] {
   const listening = Array.from(
     { length: clientCount },
     (_, client): Step => ({ kind: 'listen', client, server: client % serverCount }),
@@ -69,16 +69,16 @@ function stepsOfListeners(choices: Choices, schema: Schema): Step[] {
   const between = choices.times(6, 14, (): Step => {
     const kind = choices.weighted([
       [60, 'transaction'],
-      [25, 'look'],
+      [25, 'poll'],
       [15, 'pull'],
     ]);
     if (kind === 'pull') return pullStep(choices);
-    return kind === 'look' ? { kind, ...during(choices) } : transaction(choices, schema);
+    return kind === 'poll' ? { kind, ...during(choices) } : transaction(choices, schema);
   });
-  return [...listening, ...between, { kind: 'look', commitAt: 0 }];
+  return [...listening, ...between, { kind: 'poll', commitAt: 0 }];
 }
 
-/** DDL as applications run it, each time with writes and pulls after it. */
+/** DDL as applications run it, each time followed by writes and pulls. */
 export function createDdlSteps(choices: Choices, schema: Schema): Step[] {
   return choices
     .times(1, 3, (): Step[] => [

@@ -11,8 +11,9 @@ export function subquery(site: Site, type: SqlType): Tree | undefined {
   if (type.name === 'boolean' && choices.percent(85)) return link(plain(site));
   const element = type.element !== undefined && schema.types.find(({ name }) => name === type.element);
   if (element && choices.percent(60)) return seq('array(', ofOne(site, element), ')');
-  if (type.name === 'json' && world.version >= 16 && choices.percent(60))
+  if (type.name === 'json' && world.version >= 16 && choices.percent(60)) {
     return seq('json_array(', ofOne(site, anyType(site, '=')), ')');
+  }
   return seq('(', world.grammar.query(plain(site), { types: [type], isKeyed: false, isSingle: true }).tree, ')');
 }
 

@@ -1,30 +1,30 @@
-/** What a case's database is like around its tables: settings of the database and its role, publications, audits. */
+/** The environment of a case's tables: settings of the database and its role, publications, consistency checks. */
 import type pg from 'pg';
 import { ordinarySettings, settingsNames } from '../../support/ordinary-settings.js';
 import type { Choices } from './choices.js';
 
-export interface Surroundings {
-  /** The name of settings that the database and the role have. */
+export interface Environment {
+  /** The name of the settings of the database and the role. */
   readonly settings?: string;
   /** There is a publication for all tables. */
   readonly isPublished?: true;
-  /** The servers audit each client. */
-  readonly isAudited?: true;
+  /** The servers check each client's consistency. */
+  readonly checksConsistency?: true;
 }
 
-export function createSurroundings(choices: Choices): Surroundings {
+export function createEnvironment(choices: Choices): Environment {
   return {
     ...(choices.percent(40) && { settings: choices.pick(settingsNames) }),
     ...(choices.percent(30) && { isPublished: true as const }),
-    ...(choices.percent(40) && { isAudited: true as const }),
+    ...(choices.percent(40) && { checksConsistency: true as const }),
   };
 }
 
-/** The search path is the case's own, and its transactions may stay open for as long as others work. */
+/** The case sets the search path, and its transactions stay open while other connections work. */
 const ofCase = /search_path|transaction_timeout|idle_in_transaction/;
 
-/** Gives the client's database what it has around its tables. */
-export async function surround(client: pg.Client, { settings, isPublished }: Surroundings): Promise<void> {
+/** Applies the environment to the client's database. */
+export async function applyEnvironment(client: pg.Client, { settings, isPublished }: Environment): Promise<void> {
   for (const statement of settings ? await settingStatements(client, settings) : []) await client.query(statement);
   if (isPublished) await client.query('create publication everything for all tables');
 }

@@ -1,4 +1,4 @@
-/** Tables of every kind that can be followed, and some that cannot. */
+/** All kinds of tables that can be captured, and some that cannot. */
 import { identifier, quotedText } from '../../../src/sql.js';
 import type { Choices } from './choices.js';
 import { distinctNames } from './names.js';
@@ -6,7 +6,7 @@ import { list, seq, type Tree, tagged } from './tree.js';
 import type { SqlType } from './types.js';
 
 export interface Column {
-  /** All that names it carries this. */
+  /** The tag of everything that names it. */
   readonly tag: string;
   readonly name: string;
   readonly type: SqlType;
@@ -18,11 +18,11 @@ export interface Table {
   readonly tag: string;
   readonly schema: string;
   readonly name: string;
-  /** Its bare name is found. */
+  /** The search path finds its bare name. */
   readonly isVisible: boolean;
   readonly columns: readonly Column[];
   readonly key: readonly Column[];
-  /** Why no view may read it. */
+  /** The reason why views must not read it. */
   readonly obstacle?: string;
   readonly partitions: readonly string[];
   readonly creation: readonly Tree[];
@@ -33,7 +33,7 @@ export function relationOf({ schema, name }: Pick<Table, 'schema' | 'name'>): st
   return identifier(schema, name);
 }
 
-export interface Place {
+export interface TableContext {
   readonly version: number;
   readonly schema: string;
   readonly name: string;
@@ -51,20 +51,20 @@ const obstacles: Partial<Record<Kind, string>> = {
   parent: 'a table with INHERITS children',
 };
 
-const usualKeys = ['integer', 'text', 'uuid', 'bigint'];
+const ordinaryKeys = ['integer', 'text', 'uuid', 'bigint'];
 
-export function createTable(choices: Choices, place: Place): Table {
-  const { schema, name, isVisible } = place;
+export function createTable(choices: Choices, context: TableContext): Table {
+  const { schema, name, isVisible } = context;
   const tag = `table ${schema}.${name}`;
-  const columns = createColumns(choices, place, tag);
+  const columns = createColumns(choices, context, tag);
   const kind = chooseKind(choices, columns[0]!.type);
   const key = columns.filter(({ tag }) => tag.includes(' key '));
   const relation = identifier(schema, name);
   const define = (column: Column, i: number): Tree =>
-    tagged(column.tag, definitionOf(choices, column, columns, place, i));
+    tagged(column.tag, definitionOf(choices, column, columns, context, i));
   const constraint =
     kind === 'keyless' ? [] : [`primary key (${key.map((column) => identifier(column.name)).join(', ')})`];
-  const body = list([...columns.map(define), ...constraint, ...reference(choices, place, columns, kind)], {
+  const body = list([...columns.map(define), ...constraint, ...reference(choices, context, columns, kind)], {
     before: ' (\n  ',
     by: ',\n  ',
     after: '\n)',
@@ -89,7 +89,7 @@ export function createTable(choices: Choices, place: Place): Table {
   };
 }
 
-/** By a column whose values can be told apart, or put into order, by what stands here. */
+/** Partitions only if the key's type allows it: exact values for a list, a value to split at for ranges. */
 function chooseKind(choices: Choices, keyType: SqlType): Kind {
   const wish = choices.weighted<Kind>([
     [78, 'plain'],
@@ -103,13 +103,13 @@ function chooseKind(choices: Choices, keyType: SqlType): Kind {
   return wish === 'range' && middles[keyType.name] === undefined ? 'plain' : wish;
 }
 
-function createColumns(choices: Choices, { types, name, others }: Place, tableTag: string): Column[] {
+function createColumns(choices: Choices, { types, name, others }: TableContext, tableTag: string): Column[] {
   const namesake = others.find((other) => other.name === name);
   if (namesake && choices.percent(60)) return columnsAs(namesake, tableTag);
   const keys = types.filter(({ isKey }) => isKey);
-  const usual = keys.filter((type) => usualKeys.includes(type.name));
+  const ordinary = keys.filter((type) => ordinaryKeys.includes(type.name));
   const keyTypes = choices.times(1, choices.percent(30) ? 2 : 1, () =>
-    choices.pick(choices.percent(70) ? usual : keys),
+    choices.pick(choices.percent(70) ? ordinary : keys),
   );
   const otherTypes = choices.times(1, 5, () => choices.pick(types));
   const names = distinctNames(choices, keyTypes.length + otherTypes.length);
@@ -125,26 +125,32 @@ function createColumns(choices: Choices, { types, name, others }: Place, tableTa
   });
 }
 
-/** As another tenant has them: a reference that takes one table for the other is no error. */
+/** The columns of another tenant's table, so that reading one table instead of the other raises no error. */
 function columnsAs({ tag, columns }: Table, tableTag: string): Column[] {
   return columns.map((column) => ({ ...column, tag: column.tag.replace(tag, () => tableTag) }));
 }
 
-function definitionOf(choices: Choices, column: Column, columns: readonly Column[], place: Place, i: number): string {
+function definitionOf(
+  choices: Choices,
+  column: Column,
+  columns: readonly Column[],
+  context: TableContext,
+  i: number,
+): string {
   const { name, type, isNotNull, isGenerated } = column;
   const start = `${identifier(name)} ${type.name}`;
   if (isGenerated) {
     const source = columns.slice(0, i).find((other) => !other.isGenerated && other.type === type);
     const origin = source ? identifier(source.name) : type.name === 'integer' ? '5' : `'g'`;
-    const kept = place.version >= 18 && choices.percent(50) ? 'virtual' : 'stored';
-    return `${start} generated always as (coalesce(${origin}, ${type.name === 'integer' ? '0) + 1' : `'') || 'g'`}) ${kept}`;
+    const storage = context.version >= 18 && choices.percent(50) ? 'virtual' : 'stored';
+    return `${start} generated always as (coalesce(${origin}, ${type.name === 'integer' ? '0) + 1' : `'') || 'g'`}) ${storage}`;
   }
   const byDefault = choices.percent(20) ? ` default ${quotedText(choices.pick(type.values))}` : '';
   return `${start}${byDefault}${isNotNull ? ' not null' : ''}`;
 }
 
 /** A foreign key whose actions change rows. */
-function reference(choices: Choices, { others }: Place, columns: readonly Column[], kind: Kind): Tree[] {
+function reference(choices: Choices, { others }: TableContext, columns: readonly Column[], kind: Kind): Tree[] {
   if (kind === 'unlogged' || !choices.percent(15)) return [];
   const pairs = others
     .filter((other) => other.key.length === 1 && other.obstacle === undefined)
@@ -178,7 +184,7 @@ interface Partitioning {
   readonly columns: readonly Column[];
 }
 
-/** Two partitions, and one for all else. */
+/** Two partitions, and a default one. */
 function createPartitions(choices: Choices, { parent, schema, name, kind, columns }: Partitioning): Partition[] {
   const bounds = (kind === 'list' ? listBounds : rangeBounds)(choices, columns[0]!.type);
   return [...bounds.map((bound) => `for values ${bound}`), 'default'].map((bound, i) => {
@@ -187,7 +193,7 @@ function createPartitions(choices: Choices, { parent, schema, name, kind, column
   });
 }
 
-/** Made as a partition, or attached with its columns in another order and one that was dropped. */
+/** Created as a partition, or attached with its columns in another order and one dropped column. */
 function partitionOf(
   choices: Choices,
   parent: string,

@@ -5,23 +5,23 @@ import { direction } from './windows.js';
 import type { Site, Want } from './world.js';
 
 export interface Ordering {
-  /** Where expressions to sort by can be made; undefined where only columns of the result can be named. */
+  /** The place for expressions to sort by; undefined if only columns of the result can be named. */
   readonly site?: Site;
-  /** By what else can be sorted: places and names of the result's columns. */
+  /** Other sort keys: positions and names of the result's columns. */
   readonly outputs: readonly Tree[];
-  /** What makes an order total; undefined where nothing does. */
+  /** The columns that make an order total; undefined if there are none. */
   readonly total: readonly Tree[] | undefined;
-  /** What must come first: of DISTINCT ON. */
+  /** The leading sort keys that DISTINCT ON requires. */
   readonly first?: readonly Tree[];
   /**
-   * The view's key, with which the library ends the outermost order; undefined where it ends it otherwise, as over rows
-   * that functions make.
+   * The view's key, which the library appends to the outermost order; undefined if it ends the order otherwise, as over
+   * rows of set-returning functions.
    */
   readonly key: readonly Tree[] | undefined;
 }
 
-/** How sure the order must be for the result to be sure. */
-export function tail(site: Site, want: Want, ordering: Ordering): Tree {
+/** The order that is needed for a deterministic result. */
+export function limitClause(site: Site, want: Want, ordering: Ordering): Tree {
   const { choices } = site.world;
   const { first = [], total } = ordering;
   const isLimited = want.isSingle === true || choices.percent(want.isTop ? 12 : 8);
@@ -32,7 +32,7 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   const limit = limitOf(site, want);
   const isFree = want.isExists === true && !limit.isOffset;
   const some = [...first, ...by(site, ordering, limit.hasTies ? 1 : 0)];
-  // Of what DISTINCT ON keeps, no two rows tie.
+  // DISTINCT ON leaves no ties.
   if ((limit.hasTies && first.length === 0) || isFree) return seq(orderBy(some), limit.tree);
   if (want.isTop && first.length === 0) {
     const order = orderBy(some.length > 0 ? some : ordering.outputs.slice(0, 1), []);
@@ -44,7 +44,7 @@ export function tail(site: Site, want: Want, ordering: Ordering): Tree {
   return isSure ? whole : marked({ kind: 'chance', reason: 'LIMIT without a total order' }, whole);
 }
 
-/** An order that matters where rows become an array, or where the first of each group is taken. */
+/** An order that matters where rows become an array, or where the first row of each group is taken. */
 function plainOrder(site: Site, want: Want, ordering: Ordering): Tree {
   const { choices } = site.world;
   const { first = [], total } = ordering;
@@ -64,9 +64,9 @@ function tieBreak(key: readonly Tree[]): Tree {
   return { isExpected: true, parts: key.flatMap((column) => [', ', column]) };
 }
 
-function by(site: Site, { site: inner, outputs }: Ordering, least: number): Tree[] {
+function by(site: Site, { site: inner, outputs }: Ordering, min: number): Tree[] {
   const { choices } = site.world;
-  return choices.times(least, 2, () => {
+  return choices.times(min, 2, () => {
     const isOutput = inner === undefined || (outputs.length > 0 && choices.percent(40));
     if (isOutput && outputs.length === 0) return '1';
     const expression = isOutput ? choices.pick(outputs) : inner.world.grammar.expression(inner, anyType(inner, '<'));
@@ -84,7 +84,7 @@ interface Limit {
 function limitOf({ world }: Site, { isTop }: Want): Limit {
   const { choices, parameters } = world;
   const count = String(choices.between(isTop ? 2 : 1, 4));
-  const given = { parameter: parameters.length, values: [choices.between(1, 4), choices.between(1, 4)] };
+  const countParameter = { parameter: parameters.length, values: [choices.between(1, 4), choices.between(1, 4)] };
   const bigint = world.schema.types.find(({ name }) => name === 'bigint')!;
   const kind = choices.weighted([
     [30, 'limit'],
@@ -99,8 +99,12 @@ function limitOf({ world }: Site, { isTop }: Want): Limit {
   const offset = optional(` offset ${choices.pick(['1', '0', '1 rows'])}`);
   const isOffset = kind === 'offset' || kind === 'both';
   if (kind === 'parameter') {
-    parameters.push({ type: bigint, parameter: given });
-    return { tree: seq(choices.percent(50) ? ' limit ' : ' offset 1 limit ', given), isOffset: true, hasTies: false };
+    parameters.push({ type: bigint, parameter: countParameter });
+    return {
+      tree: seq(choices.percent(50) ? ' limit ' : ' offset 1 limit ', countParameter),
+      isOffset: true,
+      hasTies: false,
+    };
   }
   const texts: Record<string, string> = {
     limit: ` limit ${count}`,

@@ -1,4 +1,4 @@
-/** What the runs so far have come to. */
+/** Statistics of the runs so far. */
 import type { Outcome } from './client.js';
 
 export interface Refusal {
@@ -10,22 +10,22 @@ export interface Refusal {
 
 export class Tally {
   cases = 0;
-  /** Views that were served. */
+  /** Served views. */
   views = 0;
-  /** Those of them whose rows changed. */
+  /** Served views whose rows changed. */
   changed = 0;
   comparisons = 0;
-  /** Comparisons with other rows than the one before. */
+  /** Comparisons with other rows than the previous one. */
   changes = 0;
   readonly pulls: Record<Outcome, number> = { first: 0, reset: 0, delta: 0, unchanged: 0 };
   readonly shared = {
-    /** Deltas for several seats by one statement, and of the seats, those for which there were ops. */
+    /** Deltas of shared statements, and the number of their cohorts that got ops. */
     statements: 0,
-    seats: 0,
-    /** Questions which of several seats are affected, and how many were. */
-    questions: 0,
+    cohorts: 0,
+    /** Queries for affected cohorts, and the number of those affected. */
+    queries: 0,
     affected: 0,
-    /** Statements that failed, for a seat alone or for several. */
+    /** Failed statements, for one cohort or for several. */
     failures: new Map<string, number>(),
   };
   /** Views that Postgres refuses, or whose rows have no keys. */
@@ -33,35 +33,35 @@ export class Tally {
   /** Views whose comparison ended before the case did. */
   readonly ended = new Map<string, number>();
   readonly refusals = new Map<string, { count: number; isNeedless: boolean; text: string }>();
-  /** Statements that failed. */
+  /** Failed statements. */
   readonly failures = new Map<string, number>();
   statements = 0;
 
   refuse({ isNeedless, reason, text }: Refusal): void {
     const id = `${isNeedless ? 'needless' : 'right'}: ${reason}`;
-    const known = this.refusals.get(id);
-    const isShorter = known === undefined || text.length < known.text.length;
-    this.refusals.set(id, { count: (known?.count ?? 0) + 1, isNeedless, text: isShorter ? text : known.text });
+    const previous = this.refusals.get(id);
+    const isShorter = previous === undefined || text.length < previous.text.length;
+    this.refusals.set(id, { count: (previous?.count ?? 0) + 1, isNeedless, text: isShorter ? text : previous.text });
   }
 
-  /** Of the views that are legal, how many in a hundred are refused. */
+  /** The percentage of legal views that are refused. */
   get needlessPercent(): number {
     const needless = this.refused(true);
     return (100 * needless) / Math.max(1, needless + this.views);
   }
 
   refused(isNeedless: boolean): number {
-    const found = [...this.refusals.values()].filter((refusal) => refusal.isNeedless === isNeedless);
-    return found.reduce((sum, { count }) => sum + count, 0);
+    const refusals = [...this.refusals.values()].filter((refusal) => refusal.isNeedless === isNeedless);
+    return refusals.reduce((sum, { count }) => sum + count, 0);
   }
 
   summary(): string {
     const { first, reset, delta, unchanged } = this.pulls;
-    const { statements, seats, questions, affected } = this.shared;
+    const { statements, cohorts, queries, affected } = this.shared;
     return [
       `${this.cases} schemas, ${this.views} views (${this.changed} with changes), ${this.comparisons} comparisons (${this.changes} of changed rows)`,
       `pulls: ${first} first, ${delta} deltas, ${unchanged} unchanged, ${reset} resets`,
-      `shared: ${statements} deltas (ops for ${seats} seats), ${questions} questions (${affected} seats affected)`,
+      `shared: ${statements} deltas (ops for ${cohorts} cohorts), ${queries} queries (${affected} cohorts affected)`,
       `refused rightly ${this.refused(false)}, needlessly ${this.refused(true)} (${this.needlessPercent.toFixed(1)} %)`,
     ].join('; ');
   }

@@ -1,26 +1,26 @@
-/** SQL in the making: text, and what may be left out of it or replaced by something simpler. */
+/** A tree of SQL text, with parts that can be removed or replaced by simpler ones. */
 
 export type Tree = string | Sequence | List | Parameter;
 
 /** Parts, one after another. */
 export interface Sequence {
   readonly parts: readonly Tree[];
-  /** A part below of the same kind can stand in its place. */
+  /** A part below with the same kind can replace it. */
   readonly kind?: string;
-  /** The simplest text that can. */
+  /** The simplest text that can replace it. */
   readonly least?: string;
-  /** What belongs together, such as all that names one column, goes together. */
+  /** Parts with one tag are removed together, such as all that name one column. */
   readonly tag?: string;
   readonly mark?: Mark;
-  /** What is sure of the query rests on it: it goes with its tag alone. */
+  /** The query's determinism depends on it, so it is removed only with its tag. */
   readonly isFixed?: true;
-  /** It stands in several places, and changes in all of them at once. */
+  /** Occurs in several places, and changes in all of them together. */
   readonly same?: number;
-  /** It stands only in the text for a full read: what the library is to add by itself. */
+  /** Occurs only in the text for a full read. The library must add it. */
   readonly isExpected?: true;
 }
 
-/** Items with something between them. Where there are none, `before` and `after` go too. */
+/** Items with separators. Without items, `before` and `after` are omitted. */
 export interface List {
   readonly items: readonly Tree[];
   readonly by: string;
@@ -29,16 +29,16 @@ export interface List {
   readonly after: string;
 }
 
-/** A parameter of a view: its value for each user, and for one who never pulls. The same number is the same parameter. */
+/** A parameter of a view: its value for each user, and for one who never pulls. Equal numbers are one parameter. */
 export interface Parameter {
   readonly parameter: number;
   readonly values: readonly unknown[];
 }
 
-/** What speaks against a query that has this in it. */
+/** An objection to queries that contain this. */
 export interface Mark {
   readonly reason: string;
-  /** `illegal`: it must be refused. `chance`: it must be refused, or made certain. */
+  /** `illegal`: it must be refused. `chance`: it must be refused, or made deterministic. */
   readonly kind: 'illegal' | 'chance';
 }
 
@@ -59,7 +59,7 @@ export function tagged(tag: string, ...parts: readonly Tree[]): Sequence {
   return { tag, parts };
 }
 
-/** What must stay as long as what it is of. */
+/** A part that must stay as long as its tag. */
 export function fixed(tag: string, ...parts: readonly Tree[]): Sequence {
   return { tag, isFixed: true, parts };
 }
@@ -75,7 +75,7 @@ export function list(items: readonly Tree[], { by = ', ', min = 0, before = '', 
   return { items, by, min, before, after };
 }
 
-/** What may go as a whole. */
+/** A part that can be removed as a whole. */
 export function optional(...parts: readonly Tree[]): List {
   return list([seq(...parts)]);
 }
@@ -93,7 +93,7 @@ export function childrenOf(tree: Tree): readonly Tree[] {
   return isList(tree) ? tree.items : [];
 }
 
-/** The same with other children. */
+/** A copy with other children. */
 export function withChildren(tree: Tree, children: readonly Tree[]): Tree {
   if (isSequence(tree)) return { ...tree, parts: children };
   return isList(tree) ? { ...tree, items: children } : tree;
@@ -114,12 +114,12 @@ export interface Written {
   readonly parameters: readonly Parameter[];
 }
 
-/** @param forRead with what the library is to add by itself */
+/** @param forRead True to include what the library must add. */
 export function write(tree: Tree, forRead = false): Written {
   const parameters: Parameter[] = [];
   const numberOf = (parameter: Parameter): number => {
-    const known = parameters.findIndex((other) => other.parameter === parameter.parameter);
-    return known >= 0 ? known + 1 : parameters.push(parameter);
+    const index = parameters.findIndex((other) => other.parameter === parameter.parameter);
+    return index >= 0 ? index + 1 : parameters.push(parameter);
   };
   const text = (node: Tree): string => {
     if (typeof node === 'string') return node;
@@ -130,7 +130,7 @@ export function write(tree: Tree, forRead = false): Written {
   return { text: text(tree), parameters };
 }
 
-/** The text of what has no parameters. */
+/** The text of a tree without parameters. */
 export function textOf(tree: Tree): string {
   return write(tree).text;
 }

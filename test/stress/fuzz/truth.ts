@@ -1,10 +1,10 @@
-/** What the views hold now, as far as that can be told. */
+/** The current rows of the views, if they can be read. */
 import type { Client } from 'pg';
 import { type Columns, describe, type Rows, read, Unreadable, users } from './expected.js';
 import { count, type Tally } from './tally.js';
 import type { FuzzView } from './view.js';
 
-/** Says by another number that what a reader sees may have changed. */
+/** Has another number whenever readers may see other data. */
 export interface Versioned {
   readonly version: number;
 }
@@ -14,7 +14,7 @@ export class Truth {
   readonly #data: Versioned;
   readonly #tally: Tally;
   readonly #columns = new Map<FuzzView, Columns>();
-  readonly #known = new Map<string, { version: number; rows: Rows }>();
+  readonly #cache = new Map<string, { version: number; rows: Rows }>();
 
   constructor(client: Client, data: Versioned, tally: Tally) {
     this.#client = client;
@@ -22,12 +22,12 @@ export class Truth {
     this.#tally = tally;
   }
 
-  /** Those that are still compared. */
+  /** The views that are still compared. */
   get views(): readonly FuzzView[] {
     return [...this.#columns.keys()];
   }
 
-  /** Takes up a view, if it can be read for every user. */
+  /** Adds a view, if it can be read for every user. */
   async admit(view: FuzzView): Promise<boolean> {
     try {
       if (view.key.length === 0) throw new Unreadable('it has no key');
@@ -46,16 +46,16 @@ export class Truth {
     this.#columns.delete(view);
   }
 
-  /** Undefined where the view is not compared, or from now on no longer. */
+  /** Undefined if the view is not compared any more. */
   async rows(view: FuzzView, user: number): Promise<Rows | undefined> {
     if (!this.#columns.has(view)) return undefined;
     const id = `${user} ${view.name}`;
     const { version } = this.#data;
-    const known = this.#known.get(id);
-    if (known?.version === version) return known.rows;
+    const cached = this.#cache.get(id);
+    if (cached?.version === version) return cached.rows;
     try {
       const rows = await this.#read(view, user);
-      this.#known.set(id, { version, rows });
+      this.#cache.set(id, { version, rows });
       return rows;
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
@@ -65,13 +65,13 @@ export class Truth {
     }
   }
 
-  /** By a client of other settings, as it comes. */
+  /** Reads with a client that has other settings, in the order in which rows arrive. */
   async readBy(client: Client, view: FuzzView, user: number): Promise<Rows | undefined> {
     const columns = this.#columns.get(view);
     return columns && read(client, view, columns, user).catch(() => undefined);
   }
 
-  /** The columns may be others after DDL. Those that are gone take their views with them. */
+  /** Reads the columns again, which DDL may have changed. Views without their columns are removed. */
   async refresh(): Promise<void> {
     for (const view of this.views) {
       try {

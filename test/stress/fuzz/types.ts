@@ -1,26 +1,26 @@
-/** The types that columns and expressions have, with values that have something to them. */
+/** The types of columns and expressions, with interesting values. */
 import { quotedText } from '../../../src/sql.js';
 
 export interface SqlType {
-  /** As SQL writes it. */
+  /** Its name in SQL. */
   readonly name: string;
-  /** Some of its values as text. Values that are equal and look different come side by side. */
+  /** Some of its values as text. Equal values that look different are adjacent. */
   readonly values: readonly string[];
-  /** What an application would bind, where that is not the text. */
+  /** The values that an application would bind, if they are not the texts. */
   readonly bound?: readonly unknown[];
-  /** It has `=`, so that it can be grouped. */
+  /** It has `=`, so it can be grouped. */
   readonly isEqual: boolean;
   /** It has `<`. */
   readonly isOrdered: boolean;
-  /** Values that are equal are identical. */
+  /** Equal values are identical. */
   readonly isExact: boolean;
-  /** It may be part of a primary key. */
+  /** It can be part of a primary key. */
   readonly isKey: boolean;
-  /** Of an array, its element. */
+  /** The element type of an array. */
   readonly element?: string;
-  /** What must be created before it can be used. */
+  /** The statement that creates it. */
   readonly creation?: string;
-  /** The name under which signatures speak of it, where that is another: an enum of odd name is an `enum`. */
+  /** Its name in signatures, if it is another one: an enum with an odd name is an `enum`. */
   readonly family?: string;
   readonly since?: number;
 }
@@ -44,7 +44,7 @@ function type(
   };
 }
 
-/** In every case: what operators and functions give. */
+/** The types of every case: operators and functions return them. */
 export const basicTypes: readonly SqlType[] = [
   type('integer', ['0', '1', '2', '3', '7', '-1', '9', '10'], [], { bound: [0, 1, 2, 3, '7', 9, 10] }),
   type('text', ['', 'a', 'b', 'A', 'open', 'done', "it's", 'a/b', '%', 'ü', 'now', '9', '10', '{"a":1}']),
@@ -100,7 +100,7 @@ export const furtherTypes: readonly SqlType[] = [
   type('oid', ['0', '1', '4294967295']),
 ];
 
-/** Types that the case creates; the name stands quoted, and is odd. */
+/** Types that the case creates, with quoted and unusual names. */
 export const createdTypes: readonly ((name: string) => SqlType)[] = [
   (name) =>
     type(name, ['sad', 'ok', 'HAPPY', 'odd "mood"'], [], {
@@ -129,22 +129,22 @@ export const createdTypes: readonly ((name: string) => SqlType)[] = [
     }),
 ];
 
-/** Whether its JSON may be an array, an object or anything else than one text or number: it can be no key. */
+/** True if its JSON can be other than one text or number, such as an array. It then cannot be a key. */
 export function isNested({ name, element, family }: SqlType): boolean {
   return element !== undefined || ['json', 'jsonb'].includes(name) || family === 'pair';
 }
 
-/** How signatures call it. */
+/** Its name in signatures. */
 export function familyOf({ family, name }: SqlType): string {
   return family ?? name;
 }
 
-/** What a cast to the type names: a collation is none of it. */
+/** Its name in casts, without a collation. */
 export function castName({ name, family }: SqlType): string {
   return family === 'caseless' ? 'text' : name;
 }
 
-/** A value as a literal that says its type. */
+/** A value as a literal with its type. */
 export function typedLiteral(type: SqlType, value: string): string {
   const literal = `${quotedText(value)}::${castName(type)}`;
   return type.family === 'caseless' ? `(${literal} collate ${type.name.slice('text collate '.length)})` : literal;

@@ -37,7 +37,7 @@ export function createView(choices: Choices, schema: Schema, version: number, na
   return { name, tree: locked(world, tree), key: key!.map((i) => columns[i]!), shape };
 }
 
-/** A view that yields each row twice. Undefined where it would be left to chance whether the two are the same. */
+/** A view that yields each row twice. Undefined if the two could differ by chance. */
 export function createRepeatedView(
   choices: Choices,
   schema: Schema,
@@ -51,8 +51,8 @@ export function createRepeatedView(
 }
 
 function createWorld(choices: Choices, schema: Schema, version: number): World {
-  const own = schema.routines.flatMap(({ signatures }) => signatures);
-  const usable = [...builtIn, ...own].filter((one) => isAvailable({ schema, version }, one));
+  const ofRoutines = schema.routines.flatMap(({ signatures }) => signatures);
+  const usable = [...builtIn, ...ofRoutines].filter((one) => isAvailable({ schema, version }, one));
   const legal = new Map<string, Signature[]>();
   for (const one of usable) {
     if (one.illegal === undefined) legal.set(one.result, [...(legal.get(one.result) ?? []), one]);
@@ -81,10 +81,10 @@ function createWorld(choices: Choices, schema: Schema, version: number): World {
 function choosePoison(
   choices: Choices,
   world: Pick<World, 'schema' | 'version'>,
-  own: readonly Signature[],
+  ofRoutines: readonly Signature[],
 ): Signature {
-  const known = poisons.filter((one) => isAvailable(world, one));
-  return choices.pick(own.length > 0 && choices.percent(60) ? own : known);
+  const available = poisons.filter((one) => isAvailable(world, one));
+  return choices.pick(ofRoutines.length > 0 && choices.percent(60) ? ofRoutines : available);
 }
 
 function locked(world: World, tree: Tree): Tree {
@@ -92,18 +92,18 @@ function locked(world: World, tree: Tree): Tree {
   return seq(tree, marked({ kind: 'illegal', reason: world.poison.illegal! }, ` ${world.poison.pieces[0]}`));
 }
 
-/** The view's text, with what each user gives for its parameters. */
+/** The view's text, and each user's values for its parameters. */
 export function textOfView({ tree }: FuzzView, forRead = false): Written {
   return write(tree, forRead);
 }
 
-/** What speaks against the view. */
+/** The objections to the view. */
 export function objectionsTo({ tree, key }: FuzzView): Mark[] {
   const nested = key.some(({ type }) => type && isNested(type));
   return [...marksOf(tree), ...(nested ? [{ kind: 'illegal', reason: 'a key of arrays or objects' } as const] : [])];
 }
 
-/** Without all that carries the tag. */
+/** Removes everything with the tag. */
 export function viewWithout(view: FuzzView, tag: string): FuzzView {
   const { tree, key, shape } = view;
   return {

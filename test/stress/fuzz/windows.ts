@@ -6,7 +6,7 @@ import { list, marked, optional, seq, type Tree } from './tree.js';
 import type { SqlType } from './types.js';
 import { plain, type Site, type Windowed } from './world.js';
 
-/** Alike for all rows that the window's order calls equal. */
+/** Functions with equal results for all peers in the window's order. */
 const ofPeers = signatures(`
   bigint: rank()
   bigint: dense_rank()
@@ -22,7 +22,7 @@ const ofPeers = signatures(`
   ==: max(«==»)§
 `);
 
-/** What these give depends on the order of every row. */
+/** Functions whose results depend on the order of every row. */
 const ofRows = signatures(`
   bigint: row_number()
   integer: ntile(2)
@@ -50,7 +50,7 @@ export function windowFunction(site: Site, type: SqlType): Tree | undefined {
   return seq(call, ' over (', windowOf(inner, windowed, needsRows), ')');
 }
 
-/** A window's definition. Where every row matters, its order ends in what tells rows apart. */
+/** A window's definition. If every row matters, its order ends with the key. */
 export function windowOf(site: Site, { key }: Windowed, needsRows: boolean, mayHaveFrame = true): Tree {
   const { choices } = site.world;
   const partition = choices.percent(50) ? [orderable(site)] : [];
@@ -76,8 +76,9 @@ function frameOf({ world: { choices } }: Site, needsRows: boolean, orders: numbe
   const exclude = choices.pick(['', '', '', ' exclude current row', ' exclude group', ' exclude ties']);
   const start = choices.pick(['unbounded preceding', 'current row']);
   const end = choices.pick(['unbounded following', 'current row']);
-  if (needsRows && choices.percent(60))
+  if (needsRows && choices.percent(60)) {
     return `rows between 1 preceding and ${choices.pick([end, '1 following'])}${exclude}`;
+  }
   if (orders > 0 && choices.percent(30)) return `groups between 1 preceding and ${end}${exclude}`;
   return `range between ${start} and ${end}${exclude}`;
 }

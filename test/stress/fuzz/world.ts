@@ -1,4 +1,4 @@
-/** What the parts of the grammar know of the query that they make, and how they call each other. */
+/** The knowledge that the parts of the grammar share about a query, and their calls of each other. */
 import type { Choices } from './choices.js';
 import type { Schema } from './schema.js';
 import type { Scope } from './scope.js';
@@ -6,20 +6,20 @@ import type { Signature } from './signature.js';
 import type { Parameter, Tree } from './tree.js';
 import type { SqlType } from './types.js';
 
-/** What a query made of a view: it never holds what is left over of another one. */
+/** The data of one query of a view. Nothing is left over from another one. */
 export interface World {
   readonly choices: Choices;
   readonly schema: Schema;
   readonly version: number;
   readonly grammar: Grammar;
-  /** What may be used, by the family of the result; of those with a variable, by the variable. */
+  /** The available signatures, by the family of the result; those with a variable, by the variable. */
   readonly signatures: ReadonlyMap<string, readonly Signature[]>;
   readonly parameters: { readonly type: SqlType; readonly parameter: Parameter }[];
-  /** What makes the query one that must be refused, if it is to be one and has not become one yet. */
+  /** The reason for which the query must be refused, if it should be and does not contain one yet. */
   poison: Signature | undefined;
-  /** How much more may be written. */
+  /** The remaining size of the query. */
   budget: number;
-  /** What the arguments of those aggregates see that have been written: whose queries are grouped. */
+  /** The argument scopes of the aggregates written so far. Their queries are grouped. */
   readonly aggregated: Set<Scope>;
   /** Counts names that must differ. */
   names: number;
@@ -29,19 +29,19 @@ export interface World {
 export interface Site {
   readonly world: World;
   readonly scope: Scope;
-  /** How many levels of parts may lie below. */
+  /** The number of levels that can follow below. */
   readonly depth: number;
   readonly ctes: readonly Cte[];
-  /** Where aggregates may stand, what their arguments see. */
+  /** The scope of aggregates' arguments, where aggregates are allowed. */
   readonly aggregated?: Scope;
-  /** Window functions may stand here; over what rows of the query are told apart. */
+  /** Set where window functions are allowed: the key of the rows that they see. */
   readonly windowed?: Windowed;
 }
 
 export interface Windowed {
-  /** What tells rows of the query apart; undefined where nothing does. */
+  /** The key of the query's rows; undefined if there is none. */
   readonly key: readonly Tree[] | undefined;
-  /** Names of the WINDOW clause. */
+  /** The names in the WINDOW clause. */
   readonly names: readonly string[];
 }
 
@@ -57,38 +57,38 @@ export interface Output {
   readonly name: string;
   readonly type: SqlType;
   readonly isNotNull: boolean;
-  /** Only the outer join around it makes nulls of it. */
+  /** Only the outer join around it makes it null. */
   readonly isNullByJoin?: boolean;
-  /** It goes with all that carries this. */
+  /** The tag of everything that is removed together with it. */
   readonly tag?: string;
 }
 
 export interface Query {
   readonly tree: Tree;
   readonly columns: readonly Output[];
-  /** The columns that tell its rows apart; undefined where none are known to. */
+  /** The indexes of its key columns; undefined if none are known. */
   readonly key: readonly number[] | undefined;
 }
 
 export interface Want {
-  /** The types of the columns; any where undefined. */
+  /** The types of the columns; undefined allows any. */
   readonly types?: readonly SqlType[];
-  /** Its rows are to be told apart by columns of the result, which come after those of the types. */
+  /** Columns of the result, after those of the types, must be a key of its rows. */
   readonly isKeyed: boolean;
   /** It has one row at most. */
   readonly isSingle?: true;
-  /** The order of its rows is to be sure. */
+  /** The order of its rows must be deterministic. */
   readonly isSorted?: true;
-  /** All that matters is whether it has rows. */
+  /** Only the existence of rows matters. */
   readonly isExists?: true;
-  /** Of a view itself: the names of its columns differ, and no column of its key is null. */
+  /** The query of the view itself: its columns have different names, and no key column is null. */
   readonly isTop?: true;
 }
 
 export interface Grammar {
   expression(site: Site, type: SqlType): Tree;
   condition(site: Site): Tree;
-  /** A SELECT or what stands for one, without parentheses. */
+  /** A SELECT or its equivalent, without parentheses. */
   query(site: Site, want: Want): Query;
 }
 
@@ -102,7 +102,7 @@ export function deeper(site: Site, scope: Scope = site.scope): Site {
   return { ...site, scope, depth: site.depth - 1 };
 }
 
-/** A place where neither aggregates nor window functions may stand. */
-export function plain({ world, depth, ctes, scope: usual }: Site, scope: Scope = usual): Site {
+/** A place that allows neither aggregates nor window functions. */
+export function plain({ world, depth, ctes, scope: current }: Site, scope: Scope = current): Site {
   return { world, scope, depth, ctes };
 }

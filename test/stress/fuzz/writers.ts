@@ -7,10 +7,10 @@ import { type List, textOf } from './tree.js';
 
 type Transaction = Extract<Step, { kind: 'transaction' }>;
 
-/** Servers look at the tables' shape once a second. */
+/** Servers check the tables' schema hashes once a second. */
 const noticeMs = 1_100;
 
-/** A whole table is truncated with what refers to it. */
+/** TRUNCATE of a whole table also truncates the tables that refer to it. */
 function isOfPartition(text: string): boolean {
   return text.startsWith('truncate ') && !text.endsWith(' cascade');
 }
@@ -20,10 +20,10 @@ export class Writers {
   readonly #tally: Tally;
   readonly #clients = new Map<number, Client>();
   readonly #open = new Set<Client>();
-  /** Of the open ones, those that have truncated a partition by itself. */
+  /** The open connections that have truncated a single partition. */
   readonly #truncating = new Set<Client>();
   #truncatedAt = Number.NEGATIVE_INFINITY;
-  /** Grows with whatever may have changed what a reader sees. */
+  /** Grows whenever readers may see other data. */
   version = 0;
 
   constructor(database: CaseDatabase, tally: Tally) {
@@ -47,7 +47,7 @@ export class Writers {
     for (const client of this.#open) await this.#end(client, 'commit');
   }
 
-  /** Changes the schema while nothing else is going on; what fails is left out. */
+  /** Changes the schema while no transaction is open, and skips statements that fail. */
   async define(statements: List): Promise<void> {
     await this.commitOpen();
     const client = await this.#clientOf(0);
@@ -57,7 +57,7 @@ export class Writers {
     this.version++;
   }
 
-  /** Brings the rows of the tables into another order, without changing any. */
+  /** Changes the physical order of the tables' rows without changing any. */
   async reorder(): Promise<void> {
     await this.commitOpen();
     const client = await this.#clientOf(0);
@@ -65,12 +65,12 @@ export class Writers {
     this.version++;
   }
 
-  /** For so many milliseconds yet, a server need not have noticed that a partition was truncated by itself. */
+  /** The remaining milliseconds in which a server may not have detected that a single partition was truncated. */
   unnoticedMs(): number {
     return this.#truncatedAt + noticeMs - performance.now();
   }
 
-  /** A statement that fails takes nothing else with it. */
+  /** A failed statement undoes nothing else. */
   async #try(client: Client, text: string): Promise<void> {
     this.#tally.statements++;
     await client.query('savepoint fuzz');
@@ -87,7 +87,7 @@ export class Writers {
     count(this.#tally.failures, error.message.replace(/"[^"]*"/g, '"…"'));
   }
 
-  /** A constraint that is checked at the end may turn a commit into a rollback. */
+  /** A deferred constraint can turn a commit into a rollback. */
   async #end(client: Client, end: 'commit' | 'rollback'): Promise<void> {
     this.#open.delete(client);
     await client.query(end).catch((error: Error) => this.#failed(error));
@@ -96,20 +96,17 @@ export class Writers {
   }
 
   async #clientOf(connection: number): Promise<Client> {
-    const known = this.#clients.get(connection);
-    if (known) return known;
+    const existing = this.#clients.get(connection);
+    if (existing) return existing;
     const client = await this.#database.connect();
-    // Who waits for a lock waits for one of us, who waits in turn.
+    // A statement that waits for a lock waits for another of these connections, which waits for it in turn.
     await client.query(`set lock_timeout = '50ms'`);
     this.#clients.set(connection, client);
     return client;
   }
 }
 
-/**
- * A row that is updated goes to the end of its table. Where a table has no column that can be set, its rows are all
- * alike.
- */
+/** An updated row moves to the end of its table. If a table has no column that can be set, all its rows are equal. */
 const reordering = `
 do $$
 declare t record;

@@ -1,4 +1,4 @@
-/** What befalls tabs while they run. */
+/** Actions on tabs during a run. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../src/client/within.js';
 import type { Random } from '../oracle/random.js';
@@ -19,7 +19,7 @@ interface Scene {
 const hourMs = 3_600_000;
 const storageFaults: readonly StorageFault[] = ['full', 'aborts', 'refuses', 'hangs', 'disconnects'];
 
-/** The actions by name, with their weights. Each ends with a tab that runs. */
+/** The actions by name, with their weights. After each of them, the tab runs. */
 const actions = {
   close: [
     4,
@@ -85,7 +85,7 @@ const actions = {
   'sign-out': [1, signOut],
 } satisfies Record<string, readonly [weight: number, act: (scene: Scene) => Promise<unknown>]>;
 
-/** The clocks of a profile's tabs jump together, as those of a device do: by seconds to hours, forth or back. */
+/** Shifts the clocks of all tabs of a profile together, as on one device, by seconds to hours in either direction. */
 async function jump({ profile }: HostileTab, random: Random): Promise<void> {
   const size = random.pick([5_000, 60_000, hourMs, 12 * hourMs]);
   profile.clockOffsetMs += random.pick([-1, 1]) * random.between(1_000, size);
@@ -93,12 +93,12 @@ async function jump({ profile }: HostileTab, random: Random): Promise<void> {
     await tab.page
       .evaluate((ms) => window.hostile.setClock(ms), profile.clockOffsetMs)
       .catch(() => {
-        // It is being closed, and opens with the new clock.
+        // The tab is being closed, and will open with the new clock.
       });
   }
 }
 
-/** The user signs out in one tab and signs in again: the pages of the profile that have shown them are loaded again. */
+/** Signs the user out in one tab and in again. The pages of the profile that have shown them are reloaded. */
 async function signOut({ tab, random, ledger }: Scene): Promise<void> {
   const { profile } = tab;
   // Without these, a sign-out cannot reach the other tabs.
@@ -116,7 +116,7 @@ async function signOut({ tab, random, ledger }: Scene): Promise<void> {
   });
 }
 
-/** Does something to all tabs of a profile, unless something is being done to one of the others: a page may be loading. */
+/** Acts on all tabs of a profile, unless an action on another one of them is under way: its page may be loading. */
 async function withOthers(tab: HostileTab, act: () => Promise<void>): Promise<void> {
   const others = tab.profile.tabs.filter((other) => other !== tab);
   if (others.some(({ isBusy }) => isBusy)) return;
@@ -136,12 +136,12 @@ export interface Done {
   detail: string;
 }
 
-/** The longest wait for the actions that are running at the end, in milliseconds. A page may take two minutes to load. */
+/** The longest wait at the end for running actions, in milliseconds. A page may take two minutes to load. */
 const maxActionMs = 150_000;
 
 /**
- * Acts on tabs by chance until the end, and waits until the last action is over.
- * @throws AggregateError of the actions that have failed or do not end
+ * Acts on random tabs until the end, and waits for the last action.
+ * @throws AggregateError of the actions that failed or do not end
  */
 export async function actUntil(
   end: number,
@@ -152,7 +152,7 @@ export async function actUntil(
   const running = new Map<Promise<void>, { readonly done: Done; readonly tab: HostileTab }>();
   const errors: unknown[] = [];
   const weighted = Object.entries(actions).map(([name, [weight]]) => [weight, name as keyof typeof actions] as const);
-  // Each tab is acted on every 12 seconds at a pace of 1.
+  // At a pace of 1, each tab gets an action every 12 seconds.
   const meanPauseMs = (12_000 * pace) / tabs.length;
   for (let n = 0; performance.now() < end; n++) {
     await sleep(random.between(0, 2 * meanPauseMs));

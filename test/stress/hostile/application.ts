@@ -1,4 +1,4 @@
-/** The application whose calls are counted: each execution is a row, so a call that is applied twice shows. */
+/** The application whose calls are counted. Each execution is a row, which reveals calls that are applied twice. */
 import type pg from 'pg';
 import { z } from 'zod';
 import {
@@ -51,13 +51,13 @@ export const mutators = defineMutators({
 });
 
 export interface Application {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** How often each call was executed. */
+  /** The number of executions of each call. */
   executions(): Promise<Map<string, number>>;
-  /** The last mutation of each client that the server has confirmed, by the client's ID. */
+  /** The last confirmed mutation of each client, by the client's ID. */
   confirmed(): Promise<Map<string, number>>;
-  /** What a user's client must show: the rows of the view, by their IDs. */
+  /** The rows of the view that a user's client must show, by their IDs. */
   entries(user: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function serveApplication(files: ServedFiles): Promise<Application>
   await pool.query(schema);
   await migrate({ database: database.url, views, log: silent });
   const { log } = memoryLog();
-  // The bearer token is `user/slot`: the proxy tells clients apart by the slot.
+  // The bearer token is `user/slot`, and the proxy identifies clients by the slot.
   const authenticate = (request: Request) => {
     const userID = /^Bearer (.+)\/\d+$/.exec(request.headers.get('Authorization') ?? '')?.[1];
     return userID === undefined ? null : { userID };

@@ -1,9 +1,9 @@
-/** A short run, the same in each. `npm run stress -- hostile` makes others, for as long as you like. */
+/** A short run, always the same. `npm run stress -- hostile` makes others, for any length of time. */
 import { expect, inject } from 'vitest';
 import { it } from '../../e2e/browser/fixture.js';
 import { runHostile } from './hostile.js';
 
-it('no call is lost that was not reported, none is applied twice, and all clients end up equal to the server', async () => {
+it('every lost call is reported, none is applied twice, and all clients converge with the server', async () => {
   const { failures, counts } = await runHostile({
     chromium: inject('chromium'),
     seed: 1,
@@ -12,6 +12,6 @@ it('no call is lost that was not reported, none is applied twice, and all client
     progress: () => {},
   });
   expect(failures.map((failure) => `seed 1: ${failure}`)).toEqual([]);
-  // What the run is worth.
+  // Ensures that the run is significant.
   expect(counts.applied).toBeGreaterThan(100);
 }, 240_000);

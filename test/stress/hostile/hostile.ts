@@ -1,4 +1,4 @@
-/** A run of clients in a hostile browser behind a hostile network, and what must hold when it is over. */
+/** Runs clients in a hostile browser behind a hostile network, and judges what must hold at the end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launchChromium } from '../../e2e/browser/chromium.js';
 import { Random } from '../oracle/random.js';
@@ -16,24 +16,24 @@ export interface HostileOptions {
   readonly seed: number;
   readonly clients: number;
   readonly seconds: number;
-  /** How many times as long users and faults pause: above 1 where the machine cannot do more. */
+  /** The factor for the pauses of users and faults. Above 1 on slow machines. */
   readonly pace?: number;
   readonly progress: (message: string) => void;
 }
 
-/** What must not be, and the clients that it is about. */
+/** A failure, and the clients that it concerns. */
 interface RunFailure extends Omit<Failure, 'slot'> {
   readonly slots: readonly number[];
 }
 
 export interface HostileResult {
-  /** Everything that must not be, each with what happened to its client: empty if all is well. */
+  /** All failures, each with the history of its client. Empty on success. */
   readonly failures: readonly string[];
-  /** How much of everything there was. */
+  /** The number of events of each kind. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Functions that browsers lack which are in use: a profile is without one of them, or without none. */
+/** Functions that browsers in use lack. Each profile lacks at most one of them. */
 const missing: readonly PlatformFunction[] = [
   'navigator.locks',
   'BroadcastChannel',
@@ -44,18 +44,18 @@ const missing: readonly PlatformFunction[] = [
   'XMLHttpRequest',
 ];
 
-/** Shorter than the default: a request that is stuck when the run ends must be sent again within `convergeMs`. */
+/** Shorter than the default, so that a request that is stuck at the end is sent again within `convergeMs`. */
 const limits = {
   requests: { maxHeadersMs: 3_000, maxSilenceMs: 2_000 },
   stores: { maxOpenMs: 3_000, maxOperationMs: 3_000 },
 };
-/** The stream of pokes may be swallowed, which a client notices after 40 seconds: until then, it relies on its pulls. */
+/** A client needs 40 seconds to detect a swallowed stream of pokes. Until then, it relies on its pulls. */
 const pullInterval = 2_500;
-/** The mean pause between two calls, counting those of all clients, in milliseconds. Each call makes its user's clients pull. */
+/** The mean pause between two calls of any clients, in milliseconds. Each call makes its user's clients pull. */
 const pauseMs = 130;
-/** How often a tab is loaded again: on a busy machine, a storage that works may not open in time. */
+/** The maximum number of reloads of a tab. On a busy machine, working storage may not open in time. */
 const maxReloads = 3;
-/** All clients are equal to the server so long after the end. */
+/** The time after the end in which all clients must show the server's rows. */
 const convergeMs = 10_000;
 
 export async function runHostile({
@@ -79,7 +79,7 @@ export async function runHostile({
       browser,
       {
         clients,
-        // Only pages of a secure origin have locks, and localhost is one.
+        // Locks need a secure context, and localhost is one.
         url: proxy.url.replace('127.0.0.1', 'localhost'),
         missing: (profile) => (profile % 2 === 1 ? [missing[(seed + (profile >> 1)) % missing.length]!] : []),
         setup: { seed, limits, pullInterval, pauseMs: pauseMs * clients * pace },
@@ -94,15 +94,16 @@ export async function runHostile({
     progress(`${slotsOf(tabs).length} clients in ${tabs.length} tabs of ${profiles.length} profiles`);
     plan.isOn = true;
     const end = performance.now() + seconds * 1_000;
-    const telling = setInterval(() => progress(`${ledger.calls.size} calls, ${done.length} actions`), 10_000);
+    const progressTimer = setInterval(() => progress(`${ledger.calls.size} calls, ${done.length} actions`), 10_000);
     await actUntil(end, tabs, { random, plan, ledger, pace }, (what) => done.push(what));
-    clearInterval(telling);
+    clearInterval(progressTimer);
     await Promise.all(tabs.map(({ page }) => page.evaluate(() => window.hostile.stop())));
     plan.isOn = false;
     progress('the end');
     failures.push(...(await converge(application, tabs, progress)));
-    for (let n = 0; n < maxReloads && (await reloadFromMemory(tabs)); n++)
+    for (let n = 0; n < maxReloads && (await reloadFromMemory(tabs)); n++) {
       failures.push(...(await converge(application, tabs, progress)));
+    }
     const verdict = judgeCalls(ledger, await application.executions(), await application.confirmed());
     failures.push(...verdict.failures.map(({ slot, ...failure }) => ({ slots: [slot], ...failure })));
     const started = end - seconds * 1_000;
@@ -122,9 +123,9 @@ function slotsOf(tabs: readonly HostileTab[]): number[] {
 }
 
 /**
- * Loads the tabs again that have a client in memory: it does not send what an earlier one has stored, but the next start
- * with a storage that works does.
- * @returns whether there are any
+ * Reloads tabs with a client in memory. Such a client does not send what an earlier one has stored, but the next start
+ * with working storage does.
+ * @returns true if there were any
  */
 async function reloadFromMemory(tabs: readonly HostileTab[]): Promise<boolean> {
   let isAny = false;
@@ -138,7 +139,7 @@ async function reloadFromMemory(tabs: readonly HostileTab[]): Promise<boolean> {
   return isAny;
 }
 
-/** Waits until all clients show what the server has. @returns those that do not in time */
+/** Waits until all clients show the server's rows. @returns those that do not in time */
 async function converge(
   application: Application,
   tabs: readonly HostileTab[],
@@ -162,7 +163,7 @@ async function converge(
   }
 }
 
-/** How a client differs from the server; null if it does not. */
+/** The difference between a client and the server; null if there is none. */
 function difference({ client, user, state, error, storage, pending, entries }: Shown, server: string[]): string | null {
   const shown = [...entries].sort();
   const expected = [...server].sort();
@@ -173,9 +174,9 @@ function difference({ client, user, state, error, storage, pending, entries }: S
   return `${client} of ${user} is ${state}, ${storage}, has ${pending} pending, lacks ${some(lacks)}, and has ${some(more)} too many; ${error}`;
 }
 
-/** The last requests of some clients, what was done to their tabs and profiles, and what one of them has told. */
+/** The last requests of some clients, the actions on their tabs and profiles, and the last events of one of them. */
 function history(
-  { slots, told = [] }: RunFailure,
+  { slots, reports = [] }: RunFailure,
   plan: TreatmentPlan,
   done: readonly Done[],
   started: number,
@@ -192,8 +193,8 @@ function history(
   const actions = done
     .filter(({ profile }) => profiles.has(profile))
     .map(({ at, slots, action, detail }) => ({ at, text: `tab of ${slots.join(' and ')}: ${action}${detail}` }));
-  const until = told.at(-1)?.at ?? Number.POSITIVE_INFINITY;
-  return [...requests, ...actions, ...told.map(({ at, what }) => ({ at, text: `told: ${what}` }))]
+  const until = reports.at(-1)?.at ?? Number.POSITIVE_INFINITY;
+  return [...requests, ...actions, ...reports.map(({ at, what }) => ({ at, text: `reported: ${what}` }))]
     .filter(({ at }) => at < until + 30_000)
     .sort((a, b) => a.at - b.at)
     .slice(-120)

@@ -1,22 +1,22 @@
-/** Judges each call: applied once, or reported. */
+/** Judges each call. It must be applied once, or reported. */
 import type { Ledger, LoggedCall, LoggedClient } from './ledger.js';
 
-/** What must not be, and what its client has told last. */
+/** A failure, and the last events of its client. */
 export interface Failure {
   readonly slot: number;
   readonly text: string;
-  readonly told?: LoggedClient['told'];
+  readonly reports?: LoggedClient['reports'];
 }
 
 export interface Verdict {
-  /** Everything that must not be: a text for each. */
+  /** All failures, as texts. */
   readonly failures: readonly Failure[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * @param executions how often the database has seen each call
- * @param confirmed the last mutation of each client that the server has confirmed
+ * @param executions The number of executions of each call in the database.
+ * @param confirmed The last confirmed mutation of each client.
  */
 export function judgeCalls(
   ledger: Ledger,
@@ -32,8 +32,9 @@ export function judgeCalls(
     const outcome = judge(call, ledger, executions.has(call.id));
     counts[outcome] = (counts[outcome] ?? 0) + 1;
     const about = `${call.kind} ${call.id} of ${call.client.user}, ${call.outcome} ${call.code}, mutation ${call.mutation} (confirmed up to ${confirmed.get(`${call.mutation}`.split(' ')[0]!)}), ${call.isSaved ? 'saved' : 'not saved'}, in a tab that ${call.client.hasEnded ? 'has ended' : 'is open'}`;
-    if (outcome.startsWith('WRONG'))
-      failures.push({ slot: call.client.slot, text: `${outcome}: ${about}`, told: call.client.told });
+    if (outcome.startsWith('WRONG')) {
+      failures.push({ slot: call.client.slot, text: `${outcome}: ${about}`, reports: call.client.reports });
+    }
   }
   for (const { client, what } of ledger.stuck) {
     failures.push({ slot: client.slot, text: `online although stuck: ${client.name}: ${what}` });
@@ -41,7 +42,7 @@ export function judgeCalls(
   return { failures, counts };
 }
 
-/** A call's fate, which begins with WRONG if it must not be. */
+/** The outcome of a call. Begins with WRONG if it is not allowed. */
 function judge(call: LoggedCall, ledger: Ledger, isApplied: boolean): string {
   const { outcome, client, mutation, kind } = call;
   const isRefused = mutation !== null && ledger.refused.has(mutation);
@@ -50,9 +51,9 @@ function judge(call: LoggedCall, ledger: Ledger, isApplied: boolean): string {
   if (isApplied) return kind === 'refuse' ? 'WRONG: applied although the mutator throws' : 'applied';
   if (ledger.isSignedOut(call)) return 'deleted by a sign-out';
   if (outcome === 'none') return client.hasEnded ? 'cut off before it resolved' : 'WRONG: never settled';
-  // The server records a refusal with the mutation; without its number, there is nothing to look for.
+  // The server records a refusal with the mutation's number, so without the number there is nothing to find.
   if (mutation === null && kind !== 'add' && kind !== 'remove') return 'refused, perhaps: confirmed at once';
-  // The status has said that it is in memory alone.
+  // The status said that the call is only in memory.
   if (client.hasEnded && !call.isSaved) return 'lost with its tab, as the status said';
   return 'WRONG: lost';
 }

@@ -1,4 +1,4 @@
-/** What pages have told about their clients and calls. */
+/** Records what pages report about their clients and calls. */
 import type { CallKind, PageEvent } from './page/setup.js';
 
 export interface LoggedClient {
@@ -6,17 +6,17 @@ export interface LoggedClient {
   readonly slot: number;
   readonly profile: number;
   readonly user: string;
-  /** In the order in which the ledger has heard of them. */
+  /** The sequence number of its first report. */
   readonly openedAt: number;
-  /** True once its page is closed or loaded again, or its user has signed out. */
+  /** True after its page was closed or reloaded, or its user has signed out. */
   hasEnded: boolean;
   state: string;
-  /** What it has told last, each with the moment, in milliseconds. */
-  readonly told: { readonly at: number; readonly what: string }[];
+  /** Its last reports, each with its time in milliseconds. */
+  readonly reports: { readonly at: number; readonly what: string }[];
 }
 
-/** How many of its last events are kept of a client. */
-const maxTold = 40;
+/** The maximum number of events that are kept of a client. */
+const maxReports = 40;
 
 export interface LoggedCall {
   readonly id: string;
@@ -24,9 +24,9 @@ export interface LoggedCall {
   readonly client: LoggedClient;
   outcome: 'none' | 'resolved' | 'rejected';
   code: string;
-  /** Its client and number, as in `refused`; null if it was confirmed before that could be read. */
+  /** Its client and number, as in `refused`; null if it was confirmed before the page could read them. */
   mutation: string | null;
-  /** True if the status said `saved` after the call had resolved: it must survive its tab. */
+  /** True if the status was `saved` after the call had resolved. The call must then survive its tab. */
   isSaved: boolean;
 }
 
@@ -48,8 +48,8 @@ export class Ledger {
     }
     const client = this.clients.get(event.client)!;
     const { type, client: _, ...details } = event;
-    client.told.push({ at: performance.now(), what: `${type} ${Object.values(details).join(' ')}` });
-    if (client.told.length > maxTold) client.told.shift();
+    client.reports.push({ at: performance.now(), what: `${type} ${Object.values(details).join(' ')}` });
+    if (client.reports.length > maxReports) client.reports.shift();
     switch (event.type) {
       case 'begun': {
         const { call: id, kind } = event;
@@ -68,8 +68,9 @@ export class Ledger {
         return;
       case 'status':
         client.state = event.state;
-        if (event.storage === 'saved')
+        if (event.storage === 'saved') {
           for (const call of this.#unsaved.get(client.name)!.splice(0)) call.isSaved = true;
+        }
         return;
       case 'refused':
         this.refused.add(event.mutation);
@@ -82,21 +83,21 @@ export class Ledger {
   #open({ client: name, slot, user }: Extract<PageEvent, { type: 'opened' }>, profile: number): void {
     for (const earlier of this.clients.values()) if (earlier.slot === slot) earlier.hasEnded = true;
     const openedAt = this.#now;
-    this.clients.set(name, { name, slot, profile, user, openedAt, hasEnded: false, state: 'connecting', told: [] });
+    this.clients.set(name, { name, slot, profile, user, openedAt, hasEnded: false, state: 'connecting', reports: [] });
     this.#unsaved.set(name, []);
   }
 
-  /** Records that a tab with these clients is closed. */
+  /** Records that the tab with these clients was closed. */
   end(slots: readonly number[]): void {
     for (const client of this.clients.values()) if (slots.includes(client.slot)) client.hasEnded = true;
   }
 
-  /** Records that a user has signed out in a browser profile, where nothing of theirs is kept. */
+  /** Records that a user has signed out in a browser profile, which deletes all their data there. */
   signOut(profile: number, user: string): void {
     this.#signOuts.push({ profile, user, at: this.#now });
   }
 
-  /** True if the user of a call has signed out after it: a sign-out deletes what is pending. */
+  /** True if the user signed out after the call. A sign-out deletes pending calls. */
   isSignedOut({ client: { profile, user, openedAt } }: LoggedCall): boolean {
     return this.#signOuts.some((out) => out.profile === profile && out.user === user && out.at >= openedAt);
   }

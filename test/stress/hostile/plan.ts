@@ -1,4 +1,4 @@
-/** The treatment of each request, by a seed: the n-th pull of a client is treated alike in each run. */
+/** Chooses the treatment of each request from a seed. The n-th pull of a client is treated alike in each run. */
 import { Random } from '../oracle/random.js';
 import { type ProxiedRequest, pass, type Treatment, type TreatmentKind } from './proxy.js';
 
@@ -7,7 +7,7 @@ type Kind = (typeof kinds)[number];
 
 type Weighted = readonly (readonly [weight: number, kind: TreatmentKind, minMs?: number, maxMs?: number])[];
 
-/** Two out of three requests succeed, if late: with less, clients would do little but wait. */
+/** Two out of three requests succeed, some of them late. With fewer, clients would mostly wait. */
 const ofRequests: Weighted = [
   [58, 'pass'],
   [10, 'delay', 100, 1_500],
@@ -35,7 +35,7 @@ const ofStreams: Weighted = [
 /** The largest push that the proxy forwards, in bytes. */
 const maxPushBytes = 30_000;
 
-/** One request, for the log. */
+/** A request, for the log. */
 export interface Treated {
   readonly at: number;
   readonly slot: number;
@@ -50,7 +50,7 @@ export class TreatmentPlan {
   readonly treated: Treated[] = [];
   /** True while no request gets through. */
   isOutage = false;
-  /** True while requests are treated by the plan: from the opening of all tabs to the end. */
+  /** True while the plan decides, from the opening of all tabs to the end. */
   isOn = false;
 
   constructor(seed: number) {
@@ -74,7 +74,7 @@ export class TreatmentPlan {
     if (this.isOutage) return { kind: 'reset request' };
     if (kind === 'push' && bytes > maxPushBytes) return { kind: 'too large' };
     const random = this.#random.stream(slot).stream(kinds.indexOf(kind)).stream(n);
-    // Early and once: a client asks for new credentials every 30 seconds at most, and waits that long after another 401.
+    // Early and only once. A client fetches new credentials at most every 30 s, also after another 401.
     if (kind === 'pull' && n === 3 + (slot % 5)) return { kind: 'unauthorized' };
     const weights = kind === 'poke' ? ofStreams : ofRequests;
     const [, chosen, minMs, maxMs] = random.weighted(weights.map((entry) => [entry[0], entry]));

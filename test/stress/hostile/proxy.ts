@@ -1,4 +1,4 @@
-/** A proxy before a server that treats each request as it is told to: the network at its worst. */
+/** A proxy before a server that treats each request as instructed, to simulate the worst networks. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -11,37 +11,37 @@ import {
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How a request is treated; the first way is that of any proxy. */
+/** The treatment of a request. The first is that of any proxy. */
 export type TreatmentKind =
   | 'pass'
   /** Waits before it forwards the request. */
   | 'delay'
-  /** Never forwards it, and never answers. */
+  /** Never forwards it, and never responds. */
   | 'swallow request'
-  /** Forwards it, and never answers. */
+  /** Forwards it, and never responds. */
   | 'swallow response'
-  /** Forwards it when the client has probably given up, and never answers. */
+  /** Forwards it after the client has probably given up, and never responds. */
   | 'forward late'
-  /** Forwards it twice at the same time, and answers once. */
+  /** Forwards it twice at the same time, and responds once. */
   | 'repeat'
-  /** Passes half of the response's body on, then nothing more. Of a stream, the first part. */
+  /** Passes on half of the response's body, or the first part of a stream, and then nothing more. */
   | 'halve'
-  /** Passes the response on in small parts, with a pause after each. */
+  /** Passes on the response in small parts, with a pause after each. */
   | 'trickle'
   /** Breaks the connection without forwarding the request. */
   | 'reset request'
-  /** Forwards it, and breaks the connection instead of answering; a stream, after some time. */
+  /** Forwards it, and breaks the connection instead of responding; a stream, after some time. */
   | 'reset response'
-  /** Answers with 503 and `Retry-After`. */
+  /** Responds with 503 and `Retry-After`. */
   | 'unavailable'
-  /** Answers with 413. */
+  /** Responds with 413. */
   | 'too large'
-  /** Answers with 401. */
+  /** Responds with 401. */
   | 'unauthorized';
 
 export interface Treatment {
   readonly kind: TreatmentKind;
-  /** How long the proxy waits where it waits, in milliseconds. Each kind has a default. */
+  /** The length of the proxy's waits, in milliseconds. Each kind has a default. */
   readonly ms?: number;
 }
 
@@ -55,15 +55,15 @@ export interface ProxiedRequest {
 }
 
 export interface HostileProxy {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   close(): void;
 }
 
 /**
- * Opens a proxy on a port of its own.
+ * Opens a proxy on its own port.
  * @param target the URL of the server
- * @param treat called with each request
+ * @param treat called for each request
  */
 export async function openProxy(
   target: () => string,
@@ -144,7 +144,7 @@ async function handle(
 
 /**
  * Forwards a request, without compression, so that half of a response is half of a text.
- * @param response ends the forwarded request when its client goes away
+ * @param response ends the forwarded request when its client disconnects
  */
 async function send({ message, body, target }: Received, response?: ServerResponse): Promise<IncomingMessage> {
   const { 'accept-encoding': _, ...headers } = message.headers;
@@ -152,7 +152,7 @@ async function send({ message, body, target }: Received, response?: ServerRespon
   response?.once('close', () => onward.destroy());
   onward.end(body);
   const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-  // The server stops, or the client has gone away.
+  // The server stops, or the client has disconnected.
   answer.on('error', () => {});
   return answer;
 }

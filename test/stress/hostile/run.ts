@@ -1,6 +1,6 @@
 /**
- * `npm run stress -- hostile --seed 7 --clients 50 --minutes 10`: a long run, on a Postgres of its own. `--pace 2` halves the
- * load: a run of 50 clients keeps two fast cores busy, and on slower ones its clients miss the deadlines.
+ * `npm run stress -- hostile --seed 7 --clients 50 --minutes 10`: a long run on its own Postgres. `--pace 2` halves the
+ * load: 50 clients keep two fast cores busy, and miss the deadlines on slower ones.
  */
 import { parseArgs } from 'node:util';
 import { findChromium, howToGetChromium } from '../../e2e/browser/chromium.js';

@@ -1,4 +1,4 @@
-/** Chromium with some browser profiles, each with some tabs, each with some clients. */
+/** Chromium with several browser profiles, each with several tabs, each with several clients. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { within } from '../../../src/client/within.js';
@@ -6,7 +6,7 @@ import { builtPackage, root } from '../../support/built.js';
 import type { Ledger } from './ledger.js';
 import type { PageEvent, PageSetup, PlatformFunction } from './page/setup.js';
 
-/** The page, which all tabs load. */
+/** The page that all tabs load. */
 export async function pageFiles(): Promise<Record<string, [text: string, type: string]>> {
   const built = await rolldown({
     input: `${root}/test/stress/hostile/page/page.ts`,
@@ -24,13 +24,13 @@ export async function pageFiles(): Promise<Record<string, [text: string, type: s
 export interface HostileProfile {
   readonly number: number;
   readonly users: readonly string[];
-  /** What its platform is without. */
+  /** The functions that its platform lacks. */
   readonly missing: readonly PlatformFunction[];
   readonly tabs: HostileTab[];
   clockOffsetMs: number;
 }
 
-/** The longest wait for the place where a page is, in milliseconds. */
+/** The longest wait for a page's call stack, in milliseconds. */
 const whereaboutsMs = 10_000;
 
 export type TabSetup = Omit<PageSetup, 'missing' | 'clockOffsetMs' | 'storage'>;
@@ -44,7 +44,7 @@ export class HostileTab {
   readonly #ledger: Ledger;
   #page: Page | undefined;
   #session: CDPSession | undefined;
-  /** True while something is being done to it. */
+  /** True while an action on it is under way. */
   isBusy = false;
 
   constructor(profile: HostileProfile, context: BrowserContext, url: string, setup: TabSetup, ledger: Ledger) {
@@ -77,7 +77,7 @@ export class HostileTab {
     await this.#untilLoaded();
   }
 
-  /** Closes the tab as the browser's user does: nothing in it is told. */
+  /** Closes the tab as a user does, without any event in it. */
   async close(): Promise<void> {
     await this.page.close({ runBeforeUnload: false });
     this.#ledger.end(this.slots);
@@ -88,7 +88,7 @@ export class HostileTab {
     await this.#untilLoaded();
   }
 
-  /** Which functions the page is in, for a page that does not respond. */
+  /** Returns the call stack of a page that does not respond. */
   async whereabouts(): Promise<string> {
     const session = this.#session!;
     const paused = new Promise<string>((resolve) => {
@@ -105,7 +105,7 @@ export class HostileTab {
     return within(paused, whereaboutsMs).catch(() => 'which runs nothing');
   }
 
-  /** By a timer: a page that is not shown has no animation frames. */
+  /** With a timer, because hidden pages have no animation frames. */
   async #untilLoaded(): Promise<void> {
     await this.page.waitForFunction(() => window.hostile !== undefined, undefined, { polling: 100 });
   }
@@ -115,20 +115,20 @@ export class HostileTab {
   }
 }
 
-export interface Layout {
+export interface ProfileOptions {
   readonly clients: number;
   readonly missing: (profile: number) => readonly PlatformFunction[];
   readonly setup: Omit<TabSetup, 'clients'>;
   readonly url: string;
 }
 
-/** Five clients to a profile: those of one user in all its three tabs, those of another one in two of them. */
+/** Five clients in each profile: those of one user in all three tabs, those of another user in two of them. */
 const clientsPerProfile = 5;
 
 /** Opens all tabs. Each user is in two profiles. */
 export async function openProfiles(
   browser: Browser,
-  { clients, missing, setup, url }: Layout,
+  { clients, missing, setup, url }: ProfileOptions,
   ledger: Ledger,
   onError: (slots: readonly number[], error: string) => void,
 ): Promise<HostileProfile[]> {

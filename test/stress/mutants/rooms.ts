@@ -1,44 +1,46 @@
-/** A part of the sources that decides without asking anybody, and the tests that are to notice any change of it. */
-export interface Room {
+/** A part of the sources that decides without I/O, and the tests that must detect any change to it. */
+export interface Part {
   readonly name: string;
-  /** Globs, as Stryker takes them. */
+  /** Globs, in Stryker's syntax. */
   readonly sources: readonly string[];
-  /** Globs, as Vitest takes them. */
+  /** Globs, in Vitest's syntax. */
   readonly tests: readonly string[];
-  /**
-   * Of the tests, those that take long or seldom notice what others do not: they run last, where no other has noticed a
-   * mutant.
-   */
+  /** Tests that are slow or rarely detect what others do not. They run last, if no other test has detected a mutant. */
   readonly slow?: RegExp;
   /**
-   * What runs as a module is loaded is left as it is: any test might notice a change of it, so all would have to run.
+   * Leaves out code that runs when a module is loaded. Any test might detect a change to it, so all would have to run.
    */
   readonly ignoresStatic?: boolean;
 }
 
-export const rooms: readonly Room[] = [
-  // What Stryker adds to the sources makes them too slow for the tests of what is long.
+export const parts: readonly Part[] = [
+  // Stryker's instrumentation makes the sources too slow for the tests of long inputs.
   { name: 'protocol', sources: ['src/protocol/*.ts'], tests: ['src/protocol/!(long-*).test.ts'] },
   {
     name: 'plans',
-    sources: ['src/pulls/{plan,coalesce}.ts', 'src/pokes/{plan-pokes,look-times}.ts', 'src/workers/plan.ts'],
+    sources: [
+      'src/pulls/plan.ts',
+      'src/change-log/coalesce.ts',
+      'src/pokes/{plan-pokes,poll-schedule}.ts',
+      'src/workers/plan.ts',
+    ],
     tests: [
       'src/{pulls,workers}/plan.test.ts',
-      'src/window/coalesce.test.ts',
-      'src/pokes/{plan-pokes,look-times}.test.ts',
+      'src/change-log/coalesce.test.ts',
+      'src/pokes/{plan-pokes,poll-schedule}.test.ts',
     ],
   },
   { name: 'registry', sources: ['src/registry/*.ts'], tests: ['src/registry/*.test.ts'] },
   {
     name: 'openapi',
     sources: ['src/openapi/**/*.ts'],
-    // Those left out read the document by other programs, which takes long.
+    // Without the tests that read the document with other programs, which is slow.
     tests: ['{src,test/integration}/openapi/**/!(lint|typed-*).test.ts'],
     ignoresStatic: true,
   },
   {
     name: 'http',
-    // What is left out are streams on sockets: a mutant of theirs hangs more often than it fails.
+    // Without streams on sockets, because their mutants hang more often than they fail.
     sources: ['src/{http,endpoints}/**/*.ts', '!src/**/{poke-streams,stream,forward}.ts'],
     tests: [
       '{src,test/integration}/{http,endpoints}/{app,body,call-headers,docs-page,poke-requests}.test.ts',
@@ -54,24 +56,27 @@ export const rooms: readonly Room[] = [
     ignoresStatic: true,
   },
   {
-    name: 'view/settle',
-    sources: ['src/view/settle/*.ts'],
-    tests: ['test/integration/view/{alike,settled-*}.test.ts'],
+    name: 'view/determinism',
+    sources: ['src/view/determinism/*.ts'],
+    tests: ['test/integration/view/{alike,deterministic-*}.test.ts'],
     slow: /alike/,
     ignoresStatic: true,
   },
   {
     name: 'view/analysis',
     sources: ['src/view/analysis/*.ts'],
-    tests: ['src/view/**/{meaning,query-tree}.test.ts', 'test/integration/view/{alike,settled-*,stability}.test.ts'],
-    slow: /settled/,
+    tests: [
+      'src/view/**/{meaning,query-tree}.test.ts',
+      'test/integration/view/{alike,deterministic-*,stability}.test.ts',
+    ],
+    slow: /deterministic/,
     ignoresStatic: true,
   },
   {
     name: 'view',
     sources: ['src/view/*.ts', 'src/view/compile/*.ts'],
     tests: ['src/view/**/*.test.ts', 'test/integration/view/*.test.ts'],
-    slow: /\/(alike|settled|stability)/,
+    slow: /\/(alike|deterministic|stability)/,
     ignoresStatic: true,
   },
 ];

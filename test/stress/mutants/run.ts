@@ -1,24 +1,24 @@
 /**
- * `npm run stress -- mutants --jobs 2 --only view`: has Stryker change the sources of each room at every place where something
- * can be changed, one by one, and says which changes the room's tests pass over. Fails when these are more than a tenth
- * of a room's.
+ * `npm run stress -- mutants --jobs 2 --only view`: Stryker makes each possible change to the sources of each part, one
+ * at a time. Lists the changes that the part's tests do not detect. Fails if these are more than a tenth of a part's
+ * changes.
  */
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { type Room, rooms } from './rooms.js';
+import { type Part, parts } from './rooms.js';
 
 const { values } = parseArgs({
   options: { jobs: { type: 'string', default: '2' }, only: { type: 'string', default: '' } },
 });
-const chosen = rooms.filter(({ name }) => name.includes(values.only));
-if (chosen.length === 0) throw new Error(`no room has "${values.only}" in its name`);
+const chosen = parts.filter(({ name }) => name.includes(values.only));
+if (chosen.length === 0) throw new Error(`no part has "${values.only}" in its name`);
 
-/** Ignored by git. */
+/** Git ignores it. */
 const folder = '.tidemark/mutants';
 
-/** How many mutants there are of each fate, such as Killed and Survived. */
-async function runRoom({ name, sources, ignoresStatic = false }: Room): Promise<Record<string, number>> {
-  process.env.TIDEMARK_MUTANTS_ROOM = name;
+/** Returns the number of mutants by result, such as Killed and Survived. */
+async function runPart({ name, sources, ignoresStatic = false }: Part): Promise<Record<string, number>> {
+  process.env.TIDEMARK_MUTANTS_PART = name;
   const stryker = new Stryker({
     mutate: [...sources],
     testRunner: 'vitest',
@@ -27,8 +27,7 @@ async function runRoom({ name, sources, ignoresStatic = false }: Room): Promise<
     ignoreStatic: ignoresStatic,
     concurrency: Number(values.jobs),
     thresholds: { high: 95, low: 90, break: 90 },
-    // Stryker would adapt the file to its copy of the tree, with an interface of the compiler that TypeScript 7 does
-    // not have.
+    // Stryker would adapt the file to its copy of the tree, with a compiler interface that TypeScript 7 does not have.
     tsconfigFile: 'none',
     ignorePatterns: ['/.tidemark', '/bench', 'dist'],
     tempDirName: `${folder}/copies`,
@@ -42,5 +41,5 @@ async function runRoom({ name, sources, ignoresStatic = false }: Room): Promise<
 }
 
 const fates: Record<string, Record<string, number>> = {};
-for (const room of chosen) fates[room.name] = await runRoom(room);
+for (const part of chosen) fates[part.name] = await runPart(part);
 console.table(fates);

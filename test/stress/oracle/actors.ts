@@ -1,4 +1,4 @@
-/** Pulling clients of different habits. */
+/** Clients with different pull habits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientOptions, PullingClient } from './client.js';
 import type { Gate } from './gate.js';
@@ -8,14 +8,14 @@ import { crowdUser, users } from './schema.js';
 export interface Actor {
   readonly clients: readonly PullingClient[];
   readonly random: Random;
-  readonly longestPauseMs: number;
-  /** One pull of each client, in this actor's way. */
+  readonly maxPauseMs: number;
+  /** Pulls once with each client, in this actor's way. */
   readonly step: () => Promise<void>;
 }
 
 interface Shared extends Omit<ClientOptions, 'userID' | 'clientGroupID'> {
   readonly random: Random;
-  /** How many users pull at once. */
+  /** The number of users who pull at the same time. */
   readonly crowd: number;
 }
 
@@ -34,13 +34,13 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
   let streams = 0;
   const actor = (
     clients: PullingClient | readonly PullingClient[],
-    longestPauseMs: number,
+    maxPauseMs: number,
     step?: (random: Random) => Promise<void>,
   ): Actor => {
-    const own = random.stream(100 + ++streams);
+    const stream = random.stream(100 + ++streams);
     const all = [clients].flat();
     const pullAll = async () => void (await Promise.all(all.map((client) => client.pull())));
-    return { clients: all, random: own, longestPauseMs, step: step ? () => step(own) : pullAll };
+    return { clients: all, random: stream, maxPauseMs, step: step ? () => step(stream) : pullAll };
   };
 
   const eager = create(ann, ['ann 1', 'ann 2']);
@@ -51,7 +51,7 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
   const forgetful = create(bob);
   const promoted = [create(ann), create(zoe, ['zoë 4']), create(oneil)];
   const leader = create(zoe, ['zoë 2']);
-  // With the leader, two for each of the nodes.
+  // Two clients for each node, including the leader.
   const followers = [create(zoe), create(zoe, ['zoë 3']), create(zoe), create(zoe), create(zoe)];
   const flock = [leader, ...followers];
   const crowd = Array.from({ length: size }, (_, i) => create(crowdUser(i)));
@@ -60,47 +60,47 @@ export function createClients({ random, crowd: size, ...shared }: Shared): Actor
     actor(mutating, quick),
     actor(create(bob), quick),
     actor(seldom, slow),
-    actor(forking, quick, async (own) => {
-      if (own.chance(0.25)) forking.fork(eager, newGroup());
+    actor(forking, quick, async (stream) => {
+      if (stream.chance(0.25)) forking.fork(eager, newGroup());
       await forking.pull();
     }),
-    actor(lost, 4 * quick, (own) => lost.pull(own.chance(0.2) ? spoilt(lost.cookie, own) : lost.cookie)),
-    actor(forgetful, 4 * quick, async (own) => {
-      if (own.chance(0.1)) forgetful.restart(newGroup());
+    actor(lost, 4 * quick, (stream) => lost.pull(stream.chance(0.2) ? spoilt(lost.cookie, stream) : lost.cookie)),
+    actor(forgetful, 4 * quick, async (stream) => {
+      if (stream.chance(0.1)) forgetful.restart(newGroup());
       await forgetful.pull();
     }),
-    // Now and then in another role: some of their views are others then.
-    actor(promoted, 2 * quick, async (own) => {
-      for (const client of promoted) if (own.chance(0.5)) client.role = client.role === '' ? 'other' : '';
+    // Sometimes changes the role, and with it some of the views.
+    actor(promoted, 2 * quick, async (stream) => {
+      for (const client of promoted) if (stream.chance(0.5)) client.role = client.role === '' ? 'other' : '';
       await Promise.all(promoted.map((client) => client.pull()));
     }),
-    // Of several users, all at once: the nodes take turns, so each has every third of them.
+    // Several users at the same time. The nodes take turns, so each gets every third user.
     actor(crowd, 2 * quick, async () => {
       const before = await shared.judge.snapshot();
       await Promise.all(crowd.map((client) => client.pull(client.cookie, before)));
     }),
-    actor(flock, 2 * quick, async (own) => {
+    actor(flock, 2 * quick, async (stream) => {
       for (const follower of followers) {
-        if (own.chance(0.3)) follower.fork(leader, follower.mutating.size > 0 ? follower.clientGroupID : newGroup());
+        if (stream.chance(0.3)) follower.fork(leader, follower.mutating.size > 0 ? follower.clientGroupID : newGroup());
       }
-      // The nodes take turns: each has every third one of the flock, in one moment.
+      // The nodes take turns, so each gets every third client of the flock, at the same time.
       const before = await shared.judge.snapshot();
       await Promise.all(flock.map((client) => client.pull(client.cookie, before)));
     }),
   ];
 }
 
-/** Anything but the cookie that was given. */
+/** Any cookie other than the given one. */
 function spoilt(cookie: unknown, random: Random): unknown {
-  const given = (cookie ?? {}) as { order?: number; snapshot?: string };
-  const order = given.order ?? 1;
+  const original = (cookie ?? {}) as { order?: number; snapshot?: string };
+  const order = original.order ?? 1;
   return random.pick<unknown>([
     order + 1,
     { order },
     { order, snapshot: 'nonsense' },
-    { ...given, order, snapshot: '1:1:' },
-    { ...given, order, signature: 'AAAAAAAAAAAAAAAAAAAAAA' },
-    { ...given, order: order + 1024 },
+    { ...original, order, snapshot: '1:1:' },
+    { ...original, order, signature: 'AAAAAAAAAAAAAAAAAAAAAA' },
+    { ...original, order: order + 1024 },
   ]);
 }
 
@@ -109,10 +109,10 @@ export interface Pace {
   readonly isOver: () => boolean;
 }
 
-export async function pullOn({ step, random, longestPauseMs }: Actor, { gate, isOver }: Pace): Promise<void> {
+export async function pullOn({ step, random, maxPauseMs }: Actor, { gate, isOver }: Pace): Promise<void> {
   while (!isOver()) {
     await gate.pass(step);
-    for (let left = random.between(1, longestPauseMs); left > 0 && !isOver(); left -= 100) {
+    for (let left = random.between(1, maxPauseMs); left > 0 && !isOver(); left -= 100) {
       await sleep(Math.min(left, 100));
     }
   }

@@ -1,4 +1,4 @@
-/** Random changes of what some views read, between writes, and pulls by clients that hold other views each time. */
+/** Random changes to what some views read, between writes and pulls by clients whose view sets change each time. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { migrate } from '../../../src/migrate.js';
@@ -22,7 +22,7 @@ const chosen = view('select distinct n as id, b::text::numeric as b from t');
 const summed = view('select id, (select sum(n) from t where t.n = u.n) as sum from u');
 const whole = view('select * from u');
 
-/** What the servers serve, one after the other. */
+/** The views that the servers serve, one after the other. */
 const served: readonly Views<Context>[] = [
   { calm, every, short, pairs, whole },
   { calm, every, latest, grouped, chosen, summed },
@@ -33,8 +33,8 @@ const schema = ['t', 'u', 'v']
   .map((table) => `create table ${table} (id int primary key, n int not null, a text default 'a', b int default 4)`)
   .join(';');
 
-/** What hardly ever decides which keys a view has. */
-const alterations = ['t', 'u'].flatMap((table) => [
+/** DDL that rarely affects which keys a view has. */
+const schemaChanges = ['t', 'u'].flatMap((table) => [
   `alter table ${table} add column if not exists x int default 7`,
   `alter table ${table} drop column if exists x`,
   `alter table ${table} drop column if exists x; alter table ${table} add column x text default 'x'`,
@@ -58,17 +58,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** `again`: the client is sent what it has, without a reset. No other delta does that. */
-function kindOf(patch: readonly Op[], held: ReadonlyMap<string, unknown>): string {
+/** `again`: without a reset, the client receives rows that it already has. No other delta does that. */
+function kindOf(patch: readonly Op[], rows: ReadonlyMap<string, unknown>): string {
   if (patch.length === 0) return 'nothing';
   if (patch[0]!.op === 'clear') return 'reset';
-  const isAgain = patch.some((op) => op.op === 'put' && isDeepStrictEqual(held.get(op.key), op.value));
+  const isAgain = patch.some((op) => op.op === 'put' && isDeepStrictEqual(rows.get(op.key), op.value));
   return isAgain ? 'again' : 'delta';
 }
 
 const seed = 1;
 
-it(`whoever pulls holds what the views show (seed ${seed})`, async () => {
+it(`every client holds the rows of its views after each pull (seed ${seed})`, async () => {
   const random = new Random(seed);
   const { pool, url } = database;
   await pool.query(`drop table if exists t, u, v; ${schema}`);
@@ -96,20 +96,20 @@ it(`whoever pulls holds what the views show (seed ${seed})`, async () => {
   try {
     for (let round = 0; round < 25; round++) {
       for (let i = random.between(0, 3); i > 0; i--) await pool.query(write(random.pick(['t', 'u', 'v'])));
-      // Some are away.
+      // Some clients are away.
       for (const client of clients) {
         const server = random.pick(servers);
         if (random.chance(0.8)) await pull(client, server, `round ${round}, before`);
       }
-      const change = random.chance(0.1) ? random.pick(deciding) : random.pick(alterations);
+      const change = random.chance(0.1) ? random.pick(deciding) : random.pick(schemaChanges);
       const isOfT = change.startsWith('alter table t');
       if (random.chance(0.5)) await pool.query(write(random.pick([isOfT ? 'u' : 't', 'v'])));
       await pool.query(change);
       vi.setSystemTime(Date.now() + 1100);
       for (const client of clients) await pull(client, random.pick(servers), `round ${round}, ${change}`);
     }
-    const audits = servers.map(({ auditor }) => auditor.state().differences);
-    expect(audits).toEqual(served.map(() => 0));
+    const differences = servers.map(({ consistencyChecker }) => consistencyChecker.state().differences);
+    expect(differences).toEqual(served.map(() => 0));
   } finally {
     for (const server of servers) await server.close();
   }

@@ -1,4 +1,4 @@
-/** Random changes of tables between random writes, and pulls by clients whose cookies are of any age. */
+/** Random changes to tables between random writes, and pulls by clients with cookies of any age. */
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { expect, it } from 'vitest';
@@ -35,7 +35,7 @@ function* numbers(seed: number): Generator<number> {
   }
 }
 
-/** A statement, where a condition is met. */
+/** A statement that runs if a condition is met. */
 const where = (condition: string, statement: string) =>
   `do $do$ begin if ${condition} then ${statement}; end if; end $do$`;
 const has = (table: string, column: string) =>
@@ -43,7 +43,7 @@ const has = (table: string, column: string) =>
 const isPartition = `exists (select from pg_inherits where inhrelid = 'high'::regclass)`;
 const isLabel = `exists (select from pg_enum where enumtypid = 'mood'::regtype and enumlabel = 'sad')`;
 
-/** Changes of columns that only whole rows show, where a condition is met. */
+/** Changes of columns that only whole rows show. They run if a condition is met. */
 const ofColumns = (table: string, condition = 'true'): readonly string[] => [
   where(condition, `alter table ${table} add column if not exists x int default 7`),
   where(condition, `alter table ${table} drop column if exists x`),
@@ -51,11 +51,11 @@ const ofColumns = (table: string, condition = 'true'): readonly string[] => [
   where(`${condition} and ${has(table, 'a')}`, `alter table ${table} rename a to c`),
   where(`${condition} and ${has(table, 'c')}`, `alter table ${table} rename c to a`),
 ];
-/** What is to be attached must have the columns. */
+/** A table must have the columns to be attached. */
 const ofHigh = ofColumns('high', `not ${isPartition}`);
 const ofPartitions = ofColumns('p').map((ofParent, i) => `${ofParent}; ${ofHigh[i]}`);
 
-const alterations: readonly string[] = [
+const schemaChanges: readonly string[] = [
   ...ofColumns('t'),
   ...ofColumns('u'),
   ...ofPartitions,
@@ -71,61 +71,65 @@ const alterations: readonly string[] = [
   where(isPartition, 'alter table p detach partition high'),
 ];
 
-it.each([1, 2, 3])('whoever pulls holds what the views show (seed %i)', { timeout: 120_000 }, async (seed) => {
-  const { run, client, newcomer, elsewhere, passASecond, truth, url } = await altered.start(schema, { views });
-  const random = numbers(seed * 7919);
-  const next = (most: number) => (random.next().value as number) % most;
-  const write = () => {
-    const table = (['t', 't', 'u', 'p'] as const)[next(4)]!;
-    const value = table === 'u' ? 'm' : 'n';
-    const id = next(5);
-    return [
-      `delete from ${table} where id = ${id}`,
-      `update ${table} set ${value} = ${next(9)} where id <= ${id}`,
-      `insert into ${table} (id, ${value}) values (${id}, ${next(9)}) on conflict (id) do update set ${value} = 8`,
-      `update ${table} set id = ${id + 10 * Number(table !== 'p')} where id = ${id} and not exists (select from ${table} o where o.id = ${id + 10})`,
-    ][next(4)]!;
-  };
-  const alteration = () => alterations[next(alterations.length)]!;
-  const clients = [client, ...Array.from({ length: 3 }, newcomer), elsewhere(), elsewhere()];
-  // It has its ID long before it writes.
-  const slow = new pg.Client(url);
-  await slow.connect();
-  const kinds = new Set<string>();
-  try {
-    let isOpen = false;
-    for (let step = 0; step < 150; step++) {
-      const one = next(12);
-      if (one < 4) await run(write());
-      else if (one < 6) await run(alteration());
-      else if (one === 6) await run(`${write()}; ${alteration()}; ${write()}`);
-      else if (one === 7) await run(`begin; ${write()}; ${alteration()}; ${write()}; rollback`);
-      else if (one === 8) {
-        if (isOpen) await slow.query(`${write()}; ${write()}; commit`);
-        else await slow.query('begin; select pg_current_xact_id()');
-        isOpen = !isOpen;
-      } else {
-        if (next(2) === 0) passASecond();
-        const puller: SyncClient = clients[next(clients.length)]!;
-        const { cookie } = puller;
-        // Until a server has noticed, a statement may name what there is no longer.
-        const { patch } = await puller.pull().catch((error: unknown) => {
-          expect(error).toBeInstanceOf(Problem);
-          passASecond();
-          return puller.pull();
-        });
-        const shown = await truth();
-        if (!isDeepStrictEqual(puller.held(), shown)) {
-          // What only DDL has changed, a server may not have noticed yet.
-          passASecond();
-          await puller.pull();
+it.each([1, 2, 3])(
+  'every client holds the rows of its views after each pull (seed %i)',
+  { timeout: 120_000 },
+  async (seed) => {
+    const { run, client, newcomer, elsewhere, passASecond, truth, url } = await altered.start(schema, { views });
+    const random = numbers(seed * 7919);
+    const next = (limit: number) => (random.next().value as number) % limit;
+    const write = () => {
+      const table = (['t', 't', 'u', 'p'] as const)[next(4)]!;
+      const value = table === 'u' ? 'm' : 'n';
+      const id = next(5);
+      return [
+        `delete from ${table} where id = ${id}`,
+        `update ${table} set ${value} = ${next(9)} where id <= ${id}`,
+        `insert into ${table} (id, ${value}) values (${id}, ${next(9)}) on conflict (id) do update set ${value} = 8`,
+        `update ${table} set id = ${id + 10 * Number(table !== 'p')} where id = ${id} and not exists (select from ${table} o where o.id = ${id + 10})`,
+      ][next(4)]!;
+    };
+    const schemaChange = () => schemaChanges[next(schemaChanges.length)]!;
+    const clients = [client, ...Array.from({ length: 3 }, newcomer), elsewhere(), elsewhere()];
+    // It gets its ID long before it writes.
+    const slow = new pg.Client(url);
+    await slow.connect();
+    const kinds = new Set<string>();
+    try {
+      let isOpen = false;
+      for (let step = 0; step < 150; step++) {
+        const one = next(12);
+        if (one < 4) await run(write());
+        else if (one < 6) await run(schemaChange());
+        else if (one === 6) await run(`${write()}; ${schemaChange()}; ${write()}`);
+        else if (one === 7) await run(`begin; ${write()}; ${schemaChange()}; ${write()}; rollback`);
+        else if (one === 8) {
+          if (isOpen) await slow.query(`${write()}; ${write()}; commit`);
+          else await slow.query('begin; select pg_current_xact_id()');
+          isOpen = !isOpen;
+        } else {
+          if (next(2) === 0) passASecond();
+          const puller: SyncClient = clients[next(clients.length)]!;
+          const { cookie } = puller;
+          // Until a server has detected the change, a statement may name something that no longer exists.
+          const { patch } = await puller.pull().catch((error: unknown) => {
+            expect(error).toBeInstanceOf(Problem);
+            passASecond();
+            return puller.pull();
+          });
+          const shown = await truth();
+          if (!isDeepStrictEqual(puller.held(), shown)) {
+            // A server may not have detected yet what only DDL has changed.
+            passASecond();
+            await puller.pull();
+          }
+          expect(puller.held(), `step ${step}`).toEqual(shown);
+          if (cookie !== null) kinds.add(patch.length === 0 ? 'nothing' : patch[0]!.op === 'clear' ? 'reset' : 'delta');
         }
-        expect(puller.held(), `step ${step}`).toEqual(shown);
-        if (cookie !== null) kinds.add(patch.length === 0 ? 'nothing' : patch[0]!.op === 'clear' ? 'reset' : 'delta');
       }
+    } finally {
+      await slow.end();
     }
-  } finally {
-    await slow.end();
-  }
-  expect([...kinds].sort()).toEqual(['delta', 'nothing', 'reset']);
-});
+    expect([...kinds].sort()).toEqual(['delta', 'nothing', 'reset']);
+  },
+);

@@ -1,8 +1,8 @@
-/** Two databases, the code under test over one of them on its nodes, and the oracle beside it. */
+/** Two databases, the code under test with its nodes on one of them, and the oracle beside it. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Logger } from '../../../src/log.js';
-import type { AuditState } from '../../../src/pulls/auditor.js';
+import type { ConsistencyState } from '../../../src/pulls/consistency-checker.js';
 import type { Sync } from '../../../src/server.js';
 import { silent } from '../../support/log.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
@@ -18,16 +18,16 @@ import type { Report } from './report.js';
 import { crowdSql, schemaSql } from './schema.js';
 import { describeViews, toViews, type User, type ViewSpec } from './views.js';
 
-/** The sizes of the nodes' windows: one holds all that is new, one is always short, one holds nothing. */
-const windows = [100_000, 3, 0];
-const nodesOfPrimary = windows.length;
-/** The place of the nodes that may go through poolers: those whose window is always short ask the most. */
-const pooledPlace = 1;
-/** Of all client groups. */
-const audited = 0.5;
+/** The nodes' values of `cachedTransactions`: one cache holds everything new, one is always too small, one is off. */
+const cacheSizes = [100_000, 3, 0];
+const nodesOfPrimary = cacheSizes.length;
+/** The index of the nodes that can use poolers. Their cache is always too small, so they query the most. */
+const pooledIndex = 1;
+/** The share of all client groups. */
+const consistencyChecks = 0.5;
 
 export interface NodeOptions {
-  /** Whether nodes of the primary read from the standbys; otherwise there are nodes on these. Default false. */
+  /** True if the primary's nodes read from the standbys; otherwise the standbys have nodes. Default false. */
   readonly readsFromStandbys?: boolean;
   readonly code: Code;
   readonly url: string;
@@ -35,8 +35,8 @@ export interface NodeOptions {
   readonly report: Report;
   readonly random: Random;
   /**
-   * Whether one of the nodes, and one of those that read from standbys, reach their databases through poolers, which have
-   * fewer connections than the node. Default false.
+   * True if one of the nodes, and one of those that read from standbys, use poolers with fewer connections than the
+   * node has. Default false.
    */
   readonly isPooled?: boolean;
 }
@@ -75,7 +75,7 @@ export class Bench {
     return client;
   }
 
-  /** Installs the code under test and returns the way to its nodes, which take turns. */
+  /** Installs the code under test, and returns a function that sends requests to its nodes in turn. */
   async startNodes(options: NodeOptions): Promise<Send> {
     const { code, url, specs, report, random, readsFromStandbys, isPooled = false } = options;
     const views = toViews(specs);
@@ -83,49 +83,58 @@ export class Bench {
     await this.#replication?.caughtUp();
     const mutators = code.defineMutators({ count: code.defineMutator<User>()(runCount) });
     const authenticate = (request: Request) => ({ userID: decodeURIComponent(request.headers.get('Authorization')!) });
-    const start = async (pool: pg.Pool, place: number, readDatabase: readonly pg.Pool[] = []): Promise<Sync> => {
+    const start = async (pool: pg.Pool, index: number, readDatabase: readonly pg.Pool[] = []): Promise<Sync> => {
       for (const one of [pool, ...readDatabase]) one.on('connect', (client) => countShared(client, report));
       const log = nodeLog(report);
-      const window = windows[place % windows.length];
-      const options = { database: pool, readDatabase, views, mutators, authenticate, audit: audited, window, log };
+      const cachedTransactions = cacheSizes[index % cacheSizes.length]!;
+      const options = {
+        database: pool,
+        readDatabase,
+        views,
+        mutators,
+        authenticate,
+        consistencyChecks,
+        cachedTransactions,
+        log,
+      };
       const sync = await code.createSync(options);
       this.#closers.push(() => sync.close());
       this.#nodes.push(sync);
       return sync;
     };
     const standbys = this.#replication?.standbys.map((standby) => sameDatabase(url, standby.url)) ?? [];
-    const places = Array.from({ length: nodesOfPrimary }, (_, place) => place);
+    const indexes = Array.from({ length: nodesOfPrimary }, (_, index) => index);
     const direct = [url, ...standbys];
     const pooled = isPooled ? await Promise.all(direct.map((one) => this.#pool(one))) : direct;
-    const open = (place: number) => {
-      const [primary, ...others] = place === pooledPlace ? pooled : direct;
-      return { primary: this.#openPool(primary!), standbys: () => others.map((one) => this.#openPool(one)) };
+    const open = (index: number) => {
+      const [primary, ...replicas] = index === pooledIndex ? pooled : direct;
+      return { primary: this.#openPool(primary!), standbys: () => replicas.map((one) => this.#openPool(one)) };
     };
-    const onPrimary = await Promise.all(places.map((place) => start(open(place).primary, place)));
-    const startReading = (place: number) => {
-      const opened = open(place);
-      return start(opened.primary, place, opened.standbys());
+    const onPrimary = await Promise.all(indexes.map((index) => start(open(index).primary, index)));
+    const startReading = (index: number) => {
+      const opened = open(index);
+      return start(opened.primary, index, opened.standbys());
     };
-    const reading = readsFromStandbys ? await Promise.all(places.map(startReading)) : [];
+    const readingNodes = readsFromStandbys ? await Promise.all(indexes.map(startReading)) : [];
     const pools = readsFromStandbys ? [] : standbys.map((one) => this.#openPool(one));
     if (pools.length > 0) pools.push(this.#openPool(url, { Client: balanced([url, ...standbys], random) }));
-    const lagging = await Promise.all(pools.map((pool, place) => start(pool, place)));
-    const able = [...onPrimary, ...reading];
+    const lagging = await Promise.all(pools.map((pool, index) => start(pool, index)));
+    const able = [...onPrimary, ...readingNodes];
     let turn = 0;
     return async (path, userID, body) => {
-      const asked = path === '/sync/pull' ? [...able, ...lagging] : able;
-      const node = standbys.length > 0 ? random.pick(asked) : asked[turn++ % asked.length]!;
+      const candidates = path === '/sync/pull' ? [...able, ...lagging] : able;
+      const node = standbys.length > 0 ? random.pick(candidates) : candidates[turn++ % candidates.length]!;
       const request = new Request(`http://oracle.test${path}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Authorization: encodeURIComponent(userID) },
         body: JSON.stringify(body),
       });
-      const kind = onPrimary.includes(node) ? 'current' : reading.includes(node) ? 'own writes' : 'any';
-      return { response: await node.fetch(request), shows: kind };
+      const shows = onPrimary.includes(node) ? 'current' : readingNodes.includes(node) ? 'own writes' : 'any';
+      return { response: await node.fetch(request), shows };
     };
   }
 
-  /** Sets up the application's tables, with the oracle's eyes on them. */
+  /** Creates the application's tables, with the oracle's triggers. */
   async createApplication(crowd = 0): Promise<string> {
     const url = await this.createDatabase();
     const client = await this.connect(url);
@@ -135,7 +144,7 @@ export class Bench {
     return url;
   }
 
-  /** @param forgets whether answers can no longer show what was over long ago */
+  /** @param forgets True if responses can no longer show old states. */
   async createJudge(url: string, specs: readonly ViewSpec[], report: Report, forgets: boolean): Promise<Judge> {
     const client = await this.connect(url);
     const replica = new Replica(await this.connect(await this.createDatabase()));
@@ -144,11 +153,13 @@ export class Bench {
     return new Judge(await describeViews(client, specs), new History(pool), replica, { report, forgets });
   }
 
-  /** How many times the nodes have compared what a client holds with its views. */
-  async countAudits(): Promise<number> {
+  /** The number of consistency checks that the nodes have performed. */
+  async countConsistencyChecks(): Promise<number> {
     const answers = await Promise.all(this.#nodes.map(({ fetch }) => fetch(new Request('http://oracle.test/readyz'))));
-    const states = (await Promise.all(answers.map((answer) => answer.json()))) as { audits: AuditState }[];
-    return states.reduce((sum, { audits }) => sum + audits.compared, 0);
+    const states = (await Promise.all(answers.map((answer) => answer.json()))) as {
+      consistencyChecks: ConsistencyState;
+    }[];
+    return states.reduce((sum, state) => sum + state.consistencyChecks.comparisons, 0);
   }
 
   async close(): Promise<void> {
@@ -165,7 +176,7 @@ export class Bench {
 
   #openPool(connectionString: string, options: pg.PoolConfig = {}): pg.Pool {
     const pool = new pg.Pool({ connectionString, ...options });
-    // Its end does not wait for the connections, which the end of the database may then still break.
+    // `end` does not wait for the connections to close, so dropping the database may still break them.
     pool.on('error', () => {});
     this.#closers.push(() => pool.end());
     return pool;
@@ -182,11 +193,12 @@ export class Bench {
   }
 }
 
-/** Objects to the differences that a node's audit finds, and notes why requests fail. */
+/** Objects to inconsistencies that a node detects, and records why requests fail. */
 function nodeLog(report: Report): Logger {
   const error = (fields: object, message: string) => {
-    if (message.startsWith("A client's data does not match"))
-      report.object('audit', 'of a node', JSON.stringify(fields));
+    if (message.startsWith("A client's data does not match")) {
+      report.object('consistency check', 'of a node', JSON.stringify(fields));
+    }
   };
   const warn = (fields: object, message: string) => {
     if (message === 'A request failed' && 'requestID' in fields) report.causes.set(String(fields.requestID), fields);
@@ -194,14 +206,14 @@ function nodeLog(report: Report): Logger {
   return { debug() {}, info() {}, warn, error };
 }
 
-/** The URL of the database of that name in another cluster. */
+/** The URL of the database with that name in another cluster. */
 function sameDatabase(url: string, cluster: string): string {
   const address = new URL(cluster);
   address.pathname = new URL(url).pathname;
   return address.href;
 }
 
-/** Clients whose connections go to any of these places, as through a balancer. */
+/** Clients that connect to a random one of these URLs, as through a load balancer. */
 function balanced(urls: readonly string[], random: Random): typeof pg.Client {
   return class extends pg.Client {
     constructor() {
@@ -210,7 +222,7 @@ function balanced(urls: readonly string[], random: Random): typeof pg.Client {
   };
 }
 
-/** Notes how many pulls each of a connection's statements serves: how many groups it asks about. */
+/** Records how many pulls each of a connection's statements serves, by the number of its groups. */
 function countShared(client: pg.PoolClient, { counts }: Report): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const watched = (statement: unknown, ...rest: unknown[]) => {
@@ -223,5 +235,5 @@ function countShared(client: pg.PoolClient, { counts }: Report): void {
 }
 
 function isProbe(text: string | undefined): boolean {
-  return text?.startsWith('select l::text as line from tidemark.look(') === true && !text.includes('where');
+  return text?.startsWith('select l::text as line from tidemark.poll(') === true && !text.includes('where');
 }

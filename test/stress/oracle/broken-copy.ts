@@ -1,4 +1,4 @@
-/** Copies of the sources with one thing wrong in each, to see whether the oracle notices. */
+/** Copies of the sources with one fault in each, to verify that the oracle detects them. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { type Patch, patched } from '../../support/patch.js';
 import { type Code, loadCode } from './code.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** Ignored by git, and inside the package, so that a copy finds its dependencies. Each process has its own. */
+/** Git ignores it. It is inside the package, so that a copy finds its dependencies. Each process has its own. */
 const copies = join(root, '.tidemark', 'broken', String(process.pid));
 
 export function removeCopies(): void {
@@ -17,14 +17,14 @@ export async function loadBroken(name: string, patches: readonly Patch[]): Promi
   return loadCode(copyBroken('src', name, patches));
 }
 
-/** Like `copyPatched`, to where `removeCopies` removes it. */
+/** Calls `copyPatched` with a folder that `removeCopies` removes. */
 export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly Patch[]): string {
   return copyPatched(part, join(copies, name.replaceAll(' ', '-')), patches);
 }
 
 /**
- * Copies the sources, or what they are compiled to, and returns where the copy is. The patches' files are below the
- * part that is copied.
+ * Copies the sources or the compiled code, and returns the path of the copy. The patches' files are relative to the
+ * copied part.
  */
 export function copyPatched(part: 'src' | 'dist', folder: string, patches: readonly Patch[]): string {
   rmSync(folder, { recursive: true, force: true });

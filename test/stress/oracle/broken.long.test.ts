@@ -1,4 +1,4 @@
-/** The oracle notices what it is there for: each copy of the sources has one well-known fault. */
+/** The oracle detects known faults: each copy of the sources has one. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Patch } from '../../support/patch.js';
 import { loadBroken, removeCopies } from './broken-copy.js';
@@ -7,7 +7,7 @@ import { runOracle } from './oracle.js';
 import { describeDifference, type Report } from './report.js';
 import { viewSpecs } from './views.js';
 
-/** A run ends at its first difference, so only one that finds nothing gets as far as this. */
+/** A run ends at its first difference, so only a run without differences lasts this long. */
 const enough = 5000;
 const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'counters', 'totals', 'events'].includes(name));
 
@@ -19,7 +19,7 @@ async function reportOn(name: string, patches: readonly Patch[], transactions: n
 
 afterAll(removeCopies);
 
-it('finds nothing wrong with an unpatched copy', async () => {
+it('the oracle finds no difference in an unpatched copy', async () => {
   expect((await reportOn('none', [], 500)).differences.map(describeDifference)).toEqual([]);
 }, 200_000);
 
@@ -30,109 +30,109 @@ interface Fault {
   readonly patches: readonly Patch[];
 }
 
-/** A client that misses a row may first show it in any of these ways. */
-const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation', 'audit'];
+/** The ways in which a missing row can first show at a client. */
+const ofData = ['view', 'unchanged', 'convergence', 'surplus del', 'equal put', 'mutation', 'consistency check'];
 const ofMutations = ['mutation', 'effects'];
 
-/** Of pulls that share a statement. */
+/** The rules for pulls that share a statement. */
 const ofSharing = [...ofData, 'stale', 'lastMutationID', 'error'];
 
 const faults: readonly Fault[] = [
   {
-    name: 'a cursor in the order of the log in place of the snapshot',
+    name: 'a cursor in log order instead of a snapshot',
     rules: ofData,
     patches: cursorOfTheLog,
   },
   {
-    name: 'a cookie of xmax alone',
+    name: 'a cookie that holds only xmax',
     rules: ofData,
     patches: cursorOfXmax,
   },
   {
-    name: 'a cookie of xmin alone',
+    name: 'a cookie that holds only xmin',
     rules: ofData,
     patches: cursorOfXmin,
   },
   {
-    name: 'a claim that does not look again once it has the row lock',
+    name: 'a claim that does not recheck the row after locking it',
     rules: ofMutations,
     patches: claimWithoutLock,
   },
   {
-    name: 'a lastMutationID outside of the transaction of its effects',
+    name: 'a lastMutationID written outside the transaction of its effects',
     rules: ofMutations,
     patches: separateLastMutationID,
   },
   {
-    name: 'a shared header that takes one group for another',
+    name: 'a shared observation that confuses client groups',
     rules: [...ofMutations, 'lastMutationID', 'error'],
     patches: [
       {
-        file: 'store/header.ts',
+        file: 'store/observation.ts',
         find: '.map(([id, [owner, clients]]) => [id, { owner, clients }] as const)',
         replace: '.map(([id, [owner]], _, all) => [id, { owner, clients: all[0]![1][1] }] as const)',
       },
     ],
   },
   {
-    name: 'a pull answered by a statement that began before it came',
-    // Such a statement is about others: a pull may be refused as theirs would be.
+    name: 'a pull answered by a statement that began before the pull',
+    // Such a statement is about other clients, so a pull may be refused as theirs would be.
     rules: [...ofSharing, 'status'],
     patches: [
       {
-        file: 'window/coalesce.ts',
-        find: 'of members.entries()) resolve(answers[i]!);',
-        replace: 'of [...members, ...queue.waiting.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
+        file: 'change-log/coalesce.ts',
+        find: 'of batch.entries()) resolve(answers[i]!);',
+        replace: 'of [...batch, ...queue.pending.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
       },
     ],
   },
   {
-    name: 'a statement for many that mixes up their seats',
+    name: 'a shared statement that mixes up cohorts',
     rules: ofSharing,
     patches: [
       {
-        file: 'pulls/seated-reads.ts',
-        find: 'texts.get(isShared ? place : null)',
-        replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
+        file: 'pulls/cohort-reads.ts',
+        find: 'texts.get(isShared ? index : null)',
+        replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
       },
     ],
   },
   {
-    name: 'a window in which transactions end in the order of their IDs',
+    name: 'a cache that assumes that transactions end in the order of their IDs',
     rules: ofData,
     patches: [
       {
-        file: 'window/transactions.ts',
+        file: 'change-log/transactions.ts',
         find: 'for (const [first, last] of unseen) {',
         replace: 'for (const [first, last] of unseen.slice(0, 0)) {',
       },
     ],
   },
   {
-    name: 'a delta for those who have not seen the newest change alone',
+    name: 'a delta shared by clients whose newest missing transaction is the same',
     rules: ofData,
     patches: [
       {
-        file: 'window/window.ts',
+        file: 'change-log/change-log-cache.ts',
         find: '[...xids].sort((a, b) => (a < b ? -1 : 1))',
         replace: '[...xids].sort((a, b) => (a < b ? -1 : 1)).slice(-1)',
       },
     ],
   },
   {
-    name: 'a view that a client has no more, read as it is now',
+    name: 'a removed view read with current rows',
     rules: ofData,
     patches: [
       {
-        file: 'store/patches/turnover.ts',
-        find: "id === undefined ? 'now' : states.asof(id)",
-        replace: "id === undefined || states ? 'now' : states.asof(id)",
+        file: 'store/patches/view-set-change.ts',
+        find: "id === undefined ? 'now' : states.asOf(id)",
+        replace: "id === undefined || states ? 'now' : states.asOf(id)",
       },
     ],
   },
 ];
 
-describe('finds', () => {
+describe('the oracle detects', () => {
   it.each(faults)(
     '$name',
     async ({ name, rules, patches }) => {

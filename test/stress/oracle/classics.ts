@@ -1,7 +1,7 @@
-/** What sync servers are known to get wrong, as edits of the sources. */
+/** Known mistakes of sync servers, as edits of the sources. */
 import type { Patch } from '../../support/patch.js';
 
-/** A cursor in the order of the log in place of the snapshot. */
+/** A position in the log as the cursor, instead of the snapshot. */
 export const cursorOfTheLog: readonly Patch[] = [
   {
     file: 'store/patches/states.ts',
@@ -13,7 +13,7 @@ export const cursorOfTheLog: readonly Patch[] = [
   },
 ];
 
-/** A cursor of transaction IDs in place of what a snapshot lists. */
+/** A transaction ID as the cursor, instead of the snapshot's list. */
 const cursorOf = (bound: 'xmax' | 'xmin'): readonly Patch[] => [
   {
     file: 'protocol/snapshot.ts',
@@ -33,7 +33,7 @@ export const cursorOfXmin: readonly Patch[] = cursorOf('xmin');
 const claims = '../sql/0001-initial.sql';
 const isNext = 'and last_mutation_id = mutation - 1';
 
-/** A claim that does not look again once it has the row lock. */
+/** A claim that does not check again after it has got the row lock. */
 export const claimWithoutLock: readonly Patch[] = [
   { file: 'db/transact.ts', find: 'isolation level repeatable read', replace: 'isolation level read committed' },
   {
@@ -43,7 +43,7 @@ export const claimWithoutLock: readonly Patch[] = [
   },
 ];
 
-/** A claim of any mutation, whether it was applied before or not. */
+/** A claim of any mutation, even if it was applied before. */
 export const claimOfAny: readonly Patch[] = [{ file: claims, find: isNext, replace: '' }];
 
 /** A lastMutationID outside of the transaction of its effects. */
@@ -56,7 +56,7 @@ export const separateLastMutationID: readonly Patch[] = [
   },
 ];
 
-/** The same edits of the compiled package. */
+/** The same edits for the compiled package. */
 export function compiled(patches: readonly Patch[]): Patch[] {
   return patches.map((patch) => ({ ...patch, file: patch.file.replace(/\.ts$/, '.js') }));
 }

@@ -1,19 +1,19 @@
-/** A client that pulls, keeps what it is told as the sync client does, and objects to every breach of the protocol. */
+/** A client that pulls, applies patches as the sync client does, and objects to every breach of the protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Judge } from './judge.js';
 import type { Report } from './report.js';
-import { Seen } from './snapshots.js';
+import { SeenTransactions } from './snapshots.js';
 import { comparable, type Holding, type OracleView, type Role, type Viewer } from './views.js';
 
-/** Where requests go: any node of the server that can answer them. */
+/** Sends a request to any node that can answer it. */
 export type Send = (path: string, userID: string, body: object) => Promise<Sent>;
 
 export interface Sent {
   readonly response: Response;
   /**
-   * What it shows: all that was there when it was asked; all that the client group has written; or what a standby shows,
-   * if it can say what that is.
+   * The data that the response shows: everything at the time of the request; everything that the client group has
+   * written; or what a standby shows, if the standby can determine that.
    */
   readonly shows: 'current' | 'own writes' | 'any';
 }
@@ -44,15 +44,15 @@ export class PullingClient {
   readonly #report: Report;
   clientGroupID: string;
   holding: Holding = new Map();
-  /** The role in which it asks, and the one whose views it holds. */
+  /** The role of its requests, and the role whose views it holds. */
   role: Role = '';
-  #heldAs: Role = '';
+  #dataRole: Role = '';
   cookie: unknown = null;
-  /** The group's lastMutationIDs, as told so far. */
-  #told = new Map<string, number>();
-  /** Those of the group whose mutations count. */
+  /** The group's lastMutationIDs, as confirmed so far. */
+  #reportedIDs = new Map<string, number>();
+  /** The group's clients whose mutations are checked. */
   readonly mutating = new Set<string>();
-  /** The newest mutations of these that have been confirmed. */
+  /** Their newest confirmed mutations. */
   readonly confirmed = new Map<string, number>();
 
   constructor({ userID, clientGroupID, send, judge, report }: ClientOptions) {
@@ -64,7 +64,7 @@ export class PullingClient {
   }
 
   get viewer(): Viewer {
-    return { userID: this.userID, role: this.#heldAs };
+    return { userID: this.userID, role: this.#dataRole };
   }
 
   get name(): string {
@@ -72,19 +72,19 @@ export class PullingClient {
   }
 
   /**
-   * Goes on from what another client of the same user holds: under a new group, as a client with changed mutators does,
-   * or its own.
+   * Takes over the rows of another client of the same user, with a new group, as a client with changed mutators does,
+   * or with its own.
    */
   fork(other: PullingClient, clientGroupID: string): void {
     this.#startAs(clientGroupID);
     this.cookie = other.cookie;
     this.holding = new Map(other.holding);
     this.role = other.role;
-    this.#heldAs = other.#heldAs;
+    this.#dataRole = other.#dataRole;
     this.#report.counts.forks++;
   }
 
-  /** Starts over with nothing. */
+  /** Starts again without data. */
   restart(clientGroupID: string): void {
     this.#startAs(clientGroupID);
     this.cookie = null;
@@ -97,22 +97,22 @@ export class PullingClient {
       this.confirmed.clear();
     }
     this.clientGroupID = clientGroupID;
-    this.#told = new Map();
+    this.#reportedIDs = new Map();
   }
 
   /**
-   * @param cookie what to ask with, in place of what the last answer gave
-   * @param before what the answer must show at least; by default, what there is now
+   * @param cookie The cookie to send, instead of the previous response's.
+   * @param before The minimum that the response must show; by default, the current data.
    */
-  async pull(cookie: unknown = this.cookie, before?: Seen): Promise<void> {
+  async pull(cookie: unknown = this.cookie, before?: SeenTransactions): Promise<void> {
     before ??= await this.#judge.snapshot();
     const confirmed = new Map(this.confirmed);
     const { role } = this;
-    const { response, shows } = await this.#ask(cookie);
-    const least = shows === 'current' ? before : undefined;
+    const { response, shows } = await this.#request(cookie);
+    const minimum = shows === 'current' ? before : undefined;
     const seconds = response.headers.get('Retry-After');
     if (seconds !== null) {
-      this.#report.sentAway++;
+      this.#report.deferrals++;
       await sleep(1000 * Number(seconds));
       return this.pull(cookie);
     }
@@ -127,46 +127,50 @@ export class PullingClient {
     if ('error' in answer) return this.#object('error', text);
     if (isDeepStrictEqual(answer.cookie, cookie)) {
       if (shows !== 'any') this.#checkConfirmed(confirmed);
-      return this.#takeUnchanged(answer, least);
+      return this.#takeUnchanged(answer, minimum);
     }
     this.#checkOrder(cookie, answer.cookie);
     this.#takeMutationIDs(answer.lastMutationIDChanges);
-    const hasChanged = role !== this.#heldAs;
-    this.#heldAs = role;
+    const hasChanged = role !== this.#dataRole;
+    this.#dataRole = role;
     this.#takePatch(answer.patch, cookie === null, hasChanged);
     this.cookie = answer.cookie;
     this.#checkMutations();
     if (shows !== 'any') this.#checkConfirmed(confirmed);
     if (answer.cookie.snapshot.includes('~')) this.#report.ofStandbys.packed++;
-    await this.#judge.checkAt(this, new Seen(answer.cookie.snapshot), least);
+    await this.#judge.checkAt(this, new SeenTransactions(answer.cookie.snapshot), minimum);
   }
 
-  #ask(cookie: unknown): Promise<Sent> {
+  #request(cookie: unknown): Promise<Sent> {
     const { clientGroupID } = this;
     const body = { pullVersion: 1, profileID: 'p', clientGroupID, schemaVersion: this.role, cookie };
     return this.#send('/sync/pull', this.userID, body);
   }
 
-  async #takeUnchanged({ cookie, patch, lastMutationIDChanges }: Answer, before: Seen | undefined): Promise<void> {
+  async #takeUnchanged(
+    { cookie, patch, lastMutationIDChanges }: Answer,
+    before: SeenTransactions | undefined,
+  ): Promise<void> {
     if (before) this.#report.counts.unchanged++;
     else this.#report.ofStandbys.unchangedOrBehind++;
     if (patch.length > 0 || Object.keys(lastMutationIDChanges).length > 0) {
       this.#object('equal cookie', `with ${patch.length} ops and ${JSON.stringify(lastMutationIDChanges)}`);
     }
-    if (before) await this.#judge.checkUnchanged(this, new Seen(cookie.snapshot), before);
+    if (before) await this.#judge.checkUnchanged(this, new SeenTransactions(cookie.snapshot), before);
   }
 
-  #checkOrder(asked: unknown, given: Answer['cookie']): void {
-    if (!Number.isSafeInteger(given.order) || compareCookies(given, asked) <= 0) {
-      this.#object('order', `asked with ${JSON.stringify(asked)}\nanswered  ${JSON.stringify(given)}`);
+  #checkOrder(requested: unknown, returned: Answer['cookie']): void {
+    if (!Number.isSafeInteger(returned.order) || compareCookies(returned, requested) <= 0) {
+      this.#object('order', `asked with ${JSON.stringify(requested)}\nanswered  ${JSON.stringify(returned)}`);
     }
   }
 
   #takeMutationIDs(changes: Answer['lastMutationIDChanges']): void {
     for (const [id, lastMutationID] of Object.entries(changes)) {
-      const told = this.#told.get(id) ?? 0;
-      if (lastMutationID < told) this.#object('lastMutationID', `of ${id} went from ${told} to ${lastMutationID}`);
-      this.#told.set(id, lastMutationID);
+      const reported = this.#reportedIDs.get(id) ?? 0;
+      if (lastMutationID < reported)
+        this.#object('lastMutationID', `of ${id} went from ${reported} to ${lastMutationID}`);
+      this.#reportedIDs.set(id, lastMutationID);
     }
   }
 
@@ -208,23 +212,27 @@ export class PullingClient {
     return view;
   }
 
-  /** Mutation n of a client writes n into its row: a snapshot shows both or neither. */
+  /** Mutation n of a client writes n into its row, so a snapshot shows both or neither. */
   #checkMutations(): void {
     for (const id of this.mutating) {
       const row = this.holding.get(`counters/${id}`);
       const { n, effects } = row ? (JSON.parse(row) as { n: number; effects: number }) : { n: 0, effects: 0 };
-      const told = this.#told.get(id) ?? 0;
-      if (n !== told || effects !== told) {
-        this.#object('mutation', `${id} has lastMutationID ${told}, but its row says ${n} after ${effects} effects`);
+      const reported = this.#reportedIDs.get(id) ?? 0;
+      if (n !== reported || effects !== reported) {
+        this.#object(
+          'mutation',
+          `${id} has lastMutationID ${reported}, but its row says ${n} after ${effects} effects`,
+        );
       }
     }
   }
 
-  /** What had been confirmed when the pull was sent, its answer shows. */
+  /** The response must show everything that was confirmed when the pull was sent. */
   #checkConfirmed(confirmed: ReadonlyMap<string, number>): void {
     for (const [id, n] of confirmed) {
-      const told = this.#told.get(id) ?? 0;
-      if (this.mutating.has(id) && told < n) this.#object('own writes', `${id} has written ${n}, and sees ${told}`);
+      const reported = this.#reportedIDs.get(id) ?? 0;
+      if (this.mutating.has(id) && reported < n)
+        this.#object('own writes', `${id} has written ${n}, and sees ${reported}`);
     }
   }
 
@@ -233,7 +241,7 @@ export class PullingClient {
   }
 }
 
-/** The sync client's comparison: null lowest, two numbers by value, else as strings by UTF-16 unit. */
+/** The sync client's comparison: null is lowest, numbers compare by value, other values as strings by UTF-16 units. */
 function compareCookies(one: unknown, other: unknown): number {
   const [a, b] = [orderOf(one), orderOf(other)];
   if (a === b) return 0;

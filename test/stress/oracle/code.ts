@@ -8,13 +8,13 @@ export interface Code {
   readonly defineMutators: typeof import('../../../src/registry/mutators.js').defineMutators;
   readonly openPool: typeof import('../../../src/db/pg.js').openPool;
   readonly prune: typeof import('../../../src/store/retention.js').prune;
-  readonly readTail: typeof import('../../../src/store/tail.js').readTail;
-  readonly findAffected: typeof import('../../../src/store/affected.js').findAffected;
-  readonly changesOf: typeof import('../../../src/store/patches/patch-sql.js').changesOf;
+  readonly readNewChanges: typeof import('../../../src/store/new-changes.js').readNewChanges;
+  readonly findAffectedCohorts: typeof import('../../../src/store/affected-cohorts.js').findAffectedCohorts;
+  readonly changedTablesOf: typeof import('../../../src/store/patches/patch-sql.js').changedTablesOf;
   readonly Reader: typeof import('../../../src/pulls/reader.js').Reader;
-  readonly SeatedReads: typeof import('../../../src/pulls/seated-reads.js').SeatedReads;
+  readonly CohortReads: typeof import('../../../src/pulls/cohort-reads.js').CohortReads;
   readonly ClientViews: typeof import('../../../src/view/client-views.js').ClientViews;
-  readonly CurrentInstallation: typeof import('../../../src/installation/current-installation.js').CurrentInstallation;
+  readonly SchemaCache: typeof import('../../../src/schema/schema-cache.js').SchemaCache;
 }
 
 const sources: string = new URL('../../../src', import.meta.url).pathname;
@@ -25,13 +25,13 @@ const files = [
   'registry/mutators.ts',
   'db/pg.ts',
   'store/retention.ts',
-  'store/tail.ts',
-  'store/affected.ts',
+  'store/new-changes.ts',
+  'store/affected-cohorts.ts',
   'store/patches/patch-sql.ts',
   'pulls/reader.ts',
-  'pulls/seated-reads.ts',
+  'pulls/cohort-reads.ts',
   'view/client-views.ts',
-  'installation/current-installation.ts',
+  'schema/schema-cache.ts',
 ];
 
 export async function loadCode(folder: string = sources): Promise<Code> {

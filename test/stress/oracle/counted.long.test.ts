@@ -1,13 +1,13 @@
-/** Counted work: a pull costs what has changed for its user, however much the user holds. */
+/** Counts work: a pull's cost grows with the changes for its user, not with the rows that the user holds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { readInstallation } from '../../../src/installation/installation.js';
 import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
-import { literalReport } from '../../../src/store/look.js';
+import { readSchemaState } from '../../../src/schema/schema-state.js';
 import { deltaPatch } from '../../../src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { type BoundView, ClientViews } from '../../../src/view/client-views.js';
+import { literalObservation } from '../../../src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { loadCode } from './code.js';
@@ -28,8 +28,8 @@ const specs: readonly ViewSpec[] = [
 const views = toViews(specs);
 
 /**
- * Half of the lists are mine; each has ten todos, and one more user sees it. In tables of a page or two Postgres would
- * scan all.
+ * The user owns half of the lists. Each has ten todos, and one more user sees it. Postgres would scan tables of only a
+ * page or two entirely.
  */
 const fill = `
   create table list (id int primary key, owner_id text not null, name text not null);
@@ -46,7 +46,7 @@ const fill = `
 describe.each([2000, 10_000])('with %i lists', (lists) => {
   let database: TestDatabase;
   let db: Database;
-  let bound: readonly BoundView[];
+  let resolved: readonly ResolvedView[];
   let tables: readonly SyncedTable[];
 
   beforeAll(async () => {
@@ -54,11 +54,14 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     await database.pool.query(fill.replaceAll('$lists', String(lists)));
     await (await loadCode()).migrate({ database: database.url, views, log: silent });
     await database.pool.query('update todo set title = title; update list set name = name; analyze todo, list, share');
-    // Of the log Postgres knows nothing: its statistics must not matter.;
+    // Postgres has no statistics of the log. They must not matter.
     db = openPool(database.url);
-    bound = await new ClientViews(db, views).bind({ ctx: { userID: 'me' }, profileID: '', schemaVersion: '' }, '');
-    ({ tables } = await readInstallation(db, [
-      ...new Map(bound.flatMap((view) => view.tables).map((t) => [t.oid, t])).values(),
+    resolved = await new ClientViews(db, views).resolve(
+      { ctx: { userID: 'me' }, profileID: '', schemaVersion: '' },
+      '',
+    );
+    ({ tables } = await readSchemaState(db, [
+      ...new Map(resolved.flatMap((view) => view.tables).map((t) => [t.oid, t])).values(),
     ]));
   }, 60_000);
 
@@ -72,7 +75,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     return parseSnapshot(rows[0]!.text)!;
   }
 
-  /** What my next pull would send, and what Postgres reads for it, after a change. */
+  /** The ops of the user's next pull after a change, and the rows that Postgres reads for it. */
   async function pullAfter(change: string): Promise<{ ops: string; reads: TableReads }> {
     const base = await snapshot();
     await database.pool.query(change);
@@ -80,26 +83,29 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
       `select distinct table_id as id from tidemark.change where xid >= '${base.xmax}'::xid8`,
     );
     const ids = changed.rows.map(({ id }) => id);
-    const report = literalReport({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
+    const observation = literalObservation({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
     const copy = deltaPatch(
-      report,
-      bound,
+      observation,
+      resolved,
       tables.filter(({ id }) => ids.includes(id)).map((table) => ({ table, rows: 1 })),
       base,
     );
     let text = '';
     for await (const chunk of db.copy(copy)) text += Buffer.from(chunk).toString();
-    // Explained as a part of the statement, the header's function says nothing of what it reads; its query does.
-    const [, args] = /tidemark\.look\((.*)\), 'torn'/s.exec(copy)!;
-    const { reads } = await explainCopy(database.pool, `copy (select l from tidemark.looks(${args}) l) to stdout`);
+    // EXPLAIN of the whole statement does not show what the function `tidemark.poll` reads. EXPLAIN of its query does.
+    const [, args] = /tidemark\.poll\((.*)\), 'torn'/s.exec(copy)!;
+    const { reads } = await explainCopy(
+      database.pool,
+      `copy (select l from tidemark.poll_inline(${args}) l) to stdout`,
+    );
     return {
       ops: text.slice(text.indexOf('\n') + 1),
       reads: { ...reads, ...(await explainCopy(database.pool, copy)).reads },
     };
   }
 
-  const changesOfOthers: readonly (readonly [string, string])[] = [
-    ['shares a list with somebody else', `insert into share values (1, 'friend')`],
+  const foreignChanges: readonly (readonly [string, string])[] = [
+    ['shares a list', `insert into share values (1, 'friend')`],
     ['ends that share', `delete from share where user_id = 'friend'`],
     ['changes a todo', `update todo set title = 'changed' where id = ${10 * 100}`],
     ['adds a todo', `insert into todo values (1000000, 1, 'new')`],
@@ -107,7 +113,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     ['renames a list', `update list set name = 'renamed' where id = 1`],
   ];
 
-  it.each(changesOfOthers)('somebody else %s: my patch is empty and my rows are not read', async (_, change) => {
+  it.each(foreignChanges)('a pull is empty and reads no rows of the user after another user %s', async (_, change) => {
     const { ops, reads } = await pullAfter(change);
     expect(ops).toBe('');
     expect(reads.list, JSON.stringify(reads)).toBeLessThan(10);
@@ -116,7 +122,7 @@ describe.each([2000, 10_000])('with %i lists', (lists) => {
     expect(reads.change, JSON.stringify(reads)).toBeLessThan(10);
   });
 
-  it('a list shared with me brings itself and its todos, at their own cost', async () => {
+  it('a newly shared list costs a pull only the rows of the list and its todos', async () => {
     const { ops, reads } = await pullAfter(`insert into share values (1, 'me')`);
     expect(ops.split('\n').filter((line) => line !== '')).toHaveLength(1 + 10);
     expect(reads.todo, JSON.stringify(reads)).toBeLessThan(60);

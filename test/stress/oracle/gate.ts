@@ -1,4 +1,4 @@
-/** Lets actors work until it is closed, and tells when none of them is at work any more. */
+/** Lets actors work until it is closed, and waits until none is working. */
 export class Gate {
   #working = 0;
   #opened: Promise<void> | undefined;
@@ -16,7 +16,7 @@ export class Gate {
     }
   }
 
-  /** Runs `work` while nobody else works. */
+  /** Runs `work` while no actor works. */
   async closed<T>(work: () => Promise<T>): Promise<T> {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;

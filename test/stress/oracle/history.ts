@@ -1,14 +1,14 @@
 /**
- * What every row was at every snapshot, recorded by the oracle itself.
+ * Every row at every snapshot, recorded by the oracle itself.
  *
- * A trigger deferred to the commit writes down what became of each key that the transaction touched, so the order of
- * events within a transaction does not matter; between transactions the row's lock orders them. Where a key may be held
- * twice until the commit, there is no such lock: then the key is checked first, which waits for whoever else holds it.
- * And there, a transaction may have held a key beside another one's row, and given it up: that changes nothing.
+ * A trigger deferred to the commit records the final row of each key that the transaction touched, so the order of
+ * events within a transaction does not matter. Between transactions, row locks define the order. A deferrable key can
+ * occur twice until the commit, without such a lock. The trigger then checks the key first, which waits for its other
+ * holders. There, a transaction may also have held a key beside another one's row and given it up, which is no change.
  */
 import type { Pool } from 'pg';
 import { type OracleTable, tables } from './schema.js';
-import { Seen } from './snapshots.js';
+import { SeenTransactions } from './snapshots.js';
 
 const nameOf = (table: OracleTable) => `${table.schema}.${table.name}`;
 
@@ -62,7 +62,7 @@ export const historySql = `
 export interface Version {
   readonly seq: number;
   readonly xid: bigint;
-  /** The row as text; null when it was gone. */
+  /** The row as text; null if it was deleted. */
   readonly image: string | null;
 }
 
@@ -88,22 +88,22 @@ export class History {
   readonly #relations = new Map<string, Relation>(
     tables.map((table) => [nameOf(table), { versions: new Map(), truncates: [] }]),
   );
-  #read = new Seen('1:1:');
-  #forgotten: Seen | undefined;
+  #read = new SeenTransactions('1:1:');
+  #forgotten: SeenTransactions | undefined;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
-  async snapshot(): Promise<Seen> {
+  async snapshot(): Promise<SeenTransactions> {
     const { rows } = await this.#pool.query<{ snapshot: string }>({
       name: 'snapshot',
       text: 'select pg_current_snapshot()::text as snapshot',
     });
-    return new Seen(rows[0]!.snapshot);
+    return new SeenTransactions(rows[0]!.snapshot);
   }
 
-  /** Reads what has been committed since the last time. */
+  /** Reads what has been committed since the previous call. */
   async readOn(): Promise<void> {
     const { rows } = await this.#pool.query<HistoryRow>({
       name: 'read_on',
@@ -114,7 +114,7 @@ export class History {
       values: [String(this.#read.xmax), `{${this.#read.running.join()}}`],
     });
     for (const row of rows) if (row.seq !== null) this.#add(row);
-    this.#read = new Seen(rows[0]!.snapshot);
+    this.#read = new SeenTransactions(rows[0]!.snapshot);
   }
 
   #add({ relation, key, seq, xid, image }: HistoryRow): void {
@@ -127,12 +127,12 @@ export class History {
     if (key !== null) versions.set(key, list);
   }
 
-  /** All that this snapshot sees has been read. */
-  has(seen: Seen): boolean {
+  /** True if everything that this snapshot sees has been read. */
+  has(seen: SeenTransactions): boolean {
     return this.#read.covers(seen);
   }
 
-  stateAt(seen: Seen): State {
+  stateAt(seen: SeenTransactions): State {
     if (this.#forgotten && !seen.covers(this.#forgotten)) throw new Error('the oracle has forgotten this snapshot');
     const state = new Map<string, Map<string, Version>>();
     for (const [name, { versions, truncates }] of this.#relations) {
@@ -147,8 +147,8 @@ export class History {
     return state;
   }
 
-  /** Drops what no snapshot that covers this one can need. */
-  forgetBefore(seen: Seen): void {
+  /** Drops versions that no snapshot covering this one can need. */
+  forgetBefore(seen: SeenTransactions): void {
     this.#forgotten = seen;
     for (const { versions } of this.#relations.values()) {
       for (const [key, list] of versions) {
@@ -159,6 +159,6 @@ export class History {
   }
 }
 
-function lastSeen(versions: readonly Version[], seen: Seen): Version | undefined {
+function lastSeen(versions: readonly Version[], seen: SeenTransactions): Version | undefined {
   return versions.findLast((version) => seen.sees(version.xid));
 }

@@ -1,15 +1,15 @@
-/** Compares what a client holds with the oracle's view of the same snapshot. */
+/** Compares what a client holds with the oracle's rows at the same snapshot. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { History } from './history.js';
 import { fullRead, type Replica } from './replica.js';
 import type { Report } from './report.js';
-import type { Seen } from './snapshots.js';
+import type { SeenTransactions } from './snapshots.js';
 import type { Holding, OracleView, Viewer } from './views.js';
 
-export interface Held {
+export interface Holder {
   readonly name: string;
-  /** Whose views it holds. */
+  /** The viewer whose views it holds. */
   readonly viewer: Viewer;
   readonly holding: Holding;
 }
@@ -23,10 +23,10 @@ export class Judge {
   readonly #report: Report;
   readonly #forgets: boolean;
   #turn: Promise<unknown> = Promise.resolve();
-  /** What the latest answers showed at least. */
-  readonly #shown: Seen[] = [];
+  /** The minimum that the latest responses showed. */
+  readonly #minimums: SeenTransactions[] = [];
 
-  /** @param forgets what answers can no longer show; standbys may be behind by any length of time */
+  /** @param forgets True to drop versions that responses can no longer show. Standbys may lag by any length of time. */
   constructor(
     views: readonly OracleView[],
     history: History,
@@ -40,51 +40,55 @@ export class Judge {
     this.#forgets = forgets;
   }
 
-  /** What an answer must show at least when its request is sent now. */
-  snapshot(): Promise<Seen> {
+  /** The minimum that a response to a request sent now must show. */
+  snapshot(): Promise<SeenTransactions> {
     return this.#history.snapshot();
   }
 
   /**
-   * The client's cookie says that it holds this snapshot.
+   * Checks a client whose cookie says that it holds this snapshot.
    *
-   * @param before what it must show at least; nothing of what there is, where a standby has answered
+   * @param before The minimum that it must show; undefined if a standby has responded.
    */
-  async checkAt(client: Held, seen: Seen, before: Seen | undefined): Promise<void> {
+  async checkAt(client: Holder, seen: SeenTransactions, before: SeenTransactions | undefined): Promise<void> {
     await this.#compareAt(client, seen, before, 'view');
     if (this.#forgets) this.#forget(before ? seen.common(before) : seen);
   }
 
   /**
-   * The client was told that nothing has changed for it since its cookie: then it holds what there was when it asked.
-   * Where the database that answered did not yet show all that the cookie has seen, which a standby was ahead with, it
-   * was told nothing.
+   * Checks a client that was told that nothing has changed for it since its cookie. It must hold the data at the time
+   * of its request. The exception is a database that did not show everything that the cookie has seen yet, because a
+   * standby was ahead. Its response says nothing.
    */
-  async checkUnchanged(client: Held, seen: Seen, before: Seen): Promise<void> {
+  async checkUnchanged(client: Holder, seen: SeenTransactions, before: SeenTransactions): Promise<void> {
     if (before.covers(seen)) await this.#compareAt(client, before, before, 'unchanged');
     else await this.checkAt(client, seen, undefined);
   }
 
-  /**
-   * While nobody writes: what the client holds, what the oracle makes of its history, and the tables, are all the same.
-   */
-  async checkQuiet(client: Held, database: Client): Promise<void> {
+  /** While no one writes: the client's rows, the oracle's history and the tables must all be equal. */
+  async checkQuiet(client: Holder, database: Client): Promise<void> {
     const before = await this.snapshot();
     await this.#inTurn(async () => {
       await this.#history.readOn();
       await this.#replica.show(this.#history.stateAt(before));
       const there = await fullRead(database, this.views, client.viewer);
       const reconstructed = await this.#replica.holding(this.views, client.viewer);
-      const own = firstDifference(there, reconstructed);
-      if (own) this.#report.object('oracle', client.name, `the oracle's own history is wrong: ${own}`);
+      const ownDifference = firstDifference(there, reconstructed);
+      if (ownDifference)
+        this.#report.object('oracle', client.name, `the oracle's own history is wrong: ${ownDifference}`);
       const theirs = firstDifference(there, client.holding);
       if (theirs) this.#report.object('convergence', client.name, theirs);
       this.#report.counts.quiet++;
     });
   }
 
-  async #compareAt(client: Held, seen: Seen, before: Seen | undefined, rule: string): Promise<void> {
-    const held = new Map(client.holding);
+  async #compareAt(
+    client: Holder,
+    seen: SeenTransactions,
+    before: SeenTransactions | undefined,
+    rule: string,
+  ): Promise<void> {
+    const holding = new Map(client.holding);
     const { viewer } = client;
     await this.#inTurn(async () => {
       await this.#history.readOn();
@@ -93,32 +97,32 @@ export class Judge {
         await sleep(5);
         await this.#history.readOn();
       }
-      const difference = await this.#differenceAt(viewer, held, seen);
+      const difference = await this.#differenceAt(viewer, holding, seen);
       if (difference) this.#report.object(rule, client.name, difference);
       if (!before || seen.covers(before)) return;
-      // What it does not name, but was over when the pull began, must be such as do not matter.
-      const late = await this.#differenceAt(viewer, held, seen.and(before));
+      // Transactions that ended before the pull and that the cookie does not cover must not matter to the client.
+      const late = await this.#differenceAt(viewer, holding, seen.and(before));
       if (late) this.#report.object('stale', client.name, `${late}\nanswered ${seen.text}`);
     });
   }
 
-  async #differenceAt(viewer: Viewer, held: Holding, seen: Seen): Promise<string | undefined> {
+  async #differenceAt(viewer: Viewer, holding: Holding, seen: SeenTransactions): Promise<string | undefined> {
     await this.#replica.show(this.#history.stateAt(seen));
     const expected = await this.#replica.holding(this.views, viewer);
     this.#report.counts.views += this.views.length;
-    const difference = firstDifference(expected, held);
+    const difference = firstDifference(expected, holding);
     return difference && `${difference}\nsnapshot ${seen.text}`;
   }
 
   /**
-   * @param shown what an answer with a new cookie has shown at least. A later one shows no less; what the clients that
-   * are told that nothing has changed are compared with, ends no lower.
+   * @param minimum The minimum that a response with a new cookie has shown. Later responses show no less, nor do the
+   *   snapshots that "unchanged" responses are compared with.
    */
-  #forget(shown: Seen): void {
-    this.#shown.push(shown);
-    if (this.#shown.length < 2 * checksToRemember) return;
-    this.#shown.splice(0, checksToRemember);
-    this.#history.forgetBefore(this.#shown.reduce((all, one) => all.common(one)));
+  #forget(minimum: SeenTransactions): void {
+    this.#minimums.push(minimum);
+    if (this.#minimums.length < 2 * checksToRemember) return;
+    this.#minimums.splice(0, checksToRemember);
+    this.#history.forgetBefore(this.#minimums.reduce((all, one) => all.common(one)));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -128,12 +132,12 @@ export class Judge {
   }
 }
 
-function firstDifference(expected: Holding, held: Holding): string | undefined {
+function firstDifference(expected: Holding, actual: Holding): string | undefined {
   for (const [key, value] of expected) {
-    const got = held.get(key);
+    const got = actual.get(key);
     if (got !== value) return `key ${JSON.stringify(key)}\nexpected ${value}\ngot      ${got ?? 'nothing'}`;
   }
-  for (const [key, value] of held) {
+  for (const [key, value] of actual) {
     if (!expected.has(key)) return `key ${JSON.stringify(key)}\nexpected nothing\ngot      ${value}`;
   }
   return undefined;

@@ -1,14 +1,14 @@
-/** Counted work: a delta of an everyday view reads the rows of the affected partitions, whatever the size of the view. */
+/** Counts work: a delta of an everyday view reads the affected partitions' rows, whatever the view's size. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { readInstallation } from '../../../src/installation/installation.js';
 import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
-import { literalReport } from '../../../src/store/look.js';
+import { readSchemaState } from '../../../src/schema/schema-state.js';
 import { fullPatch } from '../../../src/store/patches/full-patch.js';
 import { deltaPatch } from '../../../src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { type BoundView, ClientViews } from '../../../src/view/client-views.js';
+import { literalObservation } from '../../../src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
 import type { Strategy } from '../../../src/view/compile/strategy.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
@@ -18,7 +18,7 @@ import { toViews } from './views.js';
 
 const mine = 'i.project_id in (select project_id from member where user_id = $1)';
 
-/** By name: the strategy, the query, and a change of one row of mine with the number of ops that it makes. */
+/** By name: the strategy, the query, and a change of one of the user's rows with the number of ops that it causes. */
 const cases: Readonly<Record<string, readonly [strategy: Strategy, text: string, change: string, ops: number]>> = {
   assignee: [
     'keyed',
@@ -130,7 +130,7 @@ const cases: Readonly<Record<string, readonly [strategy: Strategy, text: string,
 const issues = 100_000;
 const me = { ctx: { userID: 'me' }, profileID: '', schemaVersion: '' };
 
-/** A twentieth of the issues is mine: those whose number ends with 1 in the last 20. */
+/** A twentieth of the issues belongs to the user, namely those whose number modulo 20 is 1. */
 const fill = `
   create table person (id int primary key, name text not null);
   create table member (project_id int, user_id text, primary key (user_id, project_id));
@@ -153,7 +153,7 @@ const fill = `
 let database: TestDatabase;
 let db: Database;
 let clientViews: ClientViews<{ readonly userID: string }>;
-let bound: readonly BoundView[];
+let resolved: readonly ResolvedView[];
 let tables: readonly SyncedTable[];
 
 beforeAll(async () => {
@@ -165,9 +165,9 @@ beforeAll(async () => {
   await (await loadCode()).migrate({ database: database.url, views, log: silent });
   db = openPool(database.url);
   clientViews = new ClientViews(db, views);
-  bound = await clientViews.bind(me, '');
-  const read = new Map(bound.flatMap((view) => view.tables).map((table) => [table.oid, table]));
-  ({ tables } = await readInstallation(db, [...read.values()]));
+  resolved = await clientViews.resolve(me, '');
+  const tablesByOID = new Map(resolved.flatMap((view) => view.tables).map((table) => [table.oid, table]));
+  ({ tables } = await readSchemaState(db, [...tablesByOID.values()]));
 }, 120_000);
 
 afterAll(async () => {
@@ -180,18 +180,18 @@ async function snapshot(): Promise<Snapshot> {
   return parseSnapshot(rows[0]!.text)!;
 }
 
-/** The ops of a view after a change, and what Postgres does for them. */
+/** The ops of a view after a change, and Postgres's work for them. */
 async function deltaAfter(name: string, change: string, rows = 1): Promise<PlanWork & { readonly ops: string[] }> {
-  const view = bound.find((one) => one.view.name === name)!;
+  const view = resolved.find((one) => one.view.name === name)!;
   const base = await snapshot();
   await database.pool.query(change);
   const changed = await database.pool.query<{ id: number }>(
     `select distinct table_id as id from tidemark.change where xid >= '${base.xmax}'::xid8`,
   );
   const ids = changed.rows.map(({ id }) => id);
-  const report = literalReport({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
+  const observation = literalObservation({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
   const changes = tables.filter(({ id }) => ids.includes(id)).map((table) => ({ table, rows }));
-  const copy = deltaPatch(report, [view], changes, base);
+  const copy = deltaPatch(observation, [view], changes, base);
   let text = '';
   for await (const chunk of db.copy(copy)) text += Buffer.from(chunk).toString();
   const [, ...ops] = text.split('\n').filter((line) => line !== '');
@@ -200,26 +200,26 @@ async function deltaAfter(name: string, change: string, rows = 1): Promise<PlanW
 
 const synced = ['person', 'member', 'issue', 'comment', 'seen'];
 
-/** By view: what its delta reads of the tables. */
-const found = new Map<string, readonly string[]>();
+/** By view, the tables' rows that its delta reads. */
+const scansByView = new Map<string, readonly string[]>();
 
-it.each(Object.entries(cases))('%s has the strategy that is counted', (name, [strategy]) => {
-  expect(bound.find(({ view }) => view.name === name)!.view.strategy).toBe(strategy);
+it.each(Object.entries(cases))('the view "%s" has the expected strategy', (name, [strategy]) => {
+  expect(resolved.find(({ view }) => view.name === name)!.view.strategy).toBe(strategy);
 });
 
 it.each(Object.entries(cases).filter(([, [, , , count]]) => count > 0))(
-  '%s reads what a change affects',
+  'the delta of "%s" reads only the rows that a change affects',
   async (name, [, , change, count]) => {
     const { ops, reads, scans } = await deltaAfter(name, change);
     expect(ops).toHaveLength(count);
     const ofTables = scans.filter((scan) => synced.includes(scan.replace('all of ', '').split(' ')[0]!));
     expect(ofTables.filter((scan) => scan.startsWith('all of') && scan !== 'all of member')).toEqual([]);
-    found.set(name, ofTables);
+    scansByView.set(name, ofTables);
     for (const table of synced) expect(reads[table] ?? 0, JSON.stringify(reads)).toBeLessThan(20 * count + 200);
   },
 );
 
-it.each(Object.keys(cases))('%s reads nothing of the view after a change of others', async (name) => {
+it.each(Object.keys(cases))('the delta of "%s" reads none of its rows after a change for other users', async (name) => {
   const { ops, reads } = await deltaAfter(name, `update issue set title = 'changed' where project_id = 2 and id < 100`);
   expect(ops).toEqual([]);
   for (const table of synced) expect(reads[table] ?? 0, JSON.stringify(reads)).toBeLessThan(200);
@@ -229,29 +229,29 @@ it.each([
   ['assignee', 'update issue set title = title || 1 where project_id = 1 and id < $'],
   ['subselect', 'update issue set title = title || 2, assignee_id = 9 where project_id = 1 and id < $'],
   ['counted', 'update comment set issue_id = issue_id + 20 where issue_id % 20 = 1 and issue_id < $'],
-])('%s does not look at all old rows for each partition', async (name, change) => {
+])('the delta of "%s" does not scan all old rows for each partition', async (name, change) => {
   const works: number[] = [];
-  for (const [n, most] of [
+  for (const [n, maxID] of [
     [500, 10_000],
     [2_000, 40_000],
   ] as const) {
-    const { rows } = await deltaAfter(name, change.replace('$', `${most}`), n);
+    const { rows } = await deltaAfter(name, change.replace('$', `${maxID}`), n);
     works.push(rows);
   }
-  // Twice as many for each of four times as many.
+  // Four times as many changes, each with about twice the work.
   expect(works[1]! / works[0]!).toBeLessThan(9);
 });
 
-/** The partitions of these are not divided by their keys. */
-const others = ['top', 'top of more', 'numbered'];
+/** The partitions of these views are not divided by their keys. */
+const undivided = ['top', 'top of more', 'numbered'];
 
-it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed' && !others.includes(name)))(
-  'one row of %s by its key reads what it consists of',
+it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed' && !undivided.includes(name)))(
+  'one row of "%s", read by its key, costs only the rows that it consists of',
   async (name) => {
-    const [row] = await clientViews.bindQueries(clientViews.queries(me, { part: { view: name, key: '6001' } }), '');
+    const [row] = await clientViews.resolveQueries(clientViews.queries(me, { part: { view: name, key: '6001' } }), '');
     const base = await snapshot();
-    const report = literalReport({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
-    const { statement } = fullPatch(report, [row!], 'rows');
+    const observation = literalObservation({ base, tables: tables.map(({ id }) => id), groupIDs: ['g'] }, tables);
+    const { statement } = fullPatch(observation, [row!], 'rows');
     let text = '';
     for await (const chunk of db.copy(statement)) text += Buffer.from(chunk).toString();
     expect(text.split('\n').filter((line) => line.startsWith('0\t'))).toHaveLength(1);
@@ -262,13 +262,14 @@ it.each(Object.keys(cases).filter((name) => cases[name]![0] === 'keyed' && !othe
 
 const heading = `# What a delta reads
 
-How Postgres 18 reads the tables for the delta of each view, after one change among 100,000 issues, of which the user sees
-5,000. The views are those of \`test/stress/oracle/keyed-counted.long.test.ts\`, which checks this page, and that no delta reads all of a
-table. \`member\` has twenty rows. After a change that does not concern the view, a delta reads none of this.
+How Postgres 18 reads the tables for the delta of each view, after one change among 100,000 issues. The user sees 5,000
+of them. \`test/stress/oracle/keyed-counted.long.test.ts\` defines the views and checks this page. It also checks that no
+delta reads a whole table, except \`member\`, which has twenty rows. After a change that does not affect the view, a delta
+reads none of this.
 `;
 
-it('docs/plans.md shows each view, what changes, and by which indexes its delta reads', async () => {
-  const shown = [...found].map(([name, scans]) => {
+it('docs/plans.md shows each view, a change, and the indexes that its delta uses', async () => {
+  const shown = [...scansByView].map(([name, scans]) => {
     const [, text, change] = cases[name]!;
     const query = text.replace(/\n\s*/g, '\n  ').replaceAll(` where ${mine}`, `\n  where ${mine}`);
     return [`-- ${name}`, `${query};`, `-- after: ${change}`, ...scans.map((scan) => `--   ${scan}`)].join('\n');

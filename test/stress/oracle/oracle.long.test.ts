@@ -6,7 +6,7 @@ import { describeDifference } from './report.js';
 const seed = 20260;
 const transactions = 2600;
 
-describe(`${transactions} random transactions, seed ${seed}`, () => {
+describe(`${transactions} random transactions (seed ${seed})`, () => {
   let result: OracleResult;
 
   beforeAll(async () => {
@@ -16,16 +16,16 @@ describe(`${transactions} random transactions, seed ${seed}`, () => {
     console.info(`oracle: ${JSON.stringify({ seed, seconds, ...workload, ...report.counts })}`);
   }, 400_000);
 
-  it('show every client what was there at its snapshot', () => {
+  it('leave every client with the rows at its snapshot', () => {
     const { differences, differenceCount } = result.report;
     expect(differences.map(describeDifference), `${differenceCount} differences, seed ${seed}`).toEqual([]);
   });
 
-  it('have come in every way', () => {
+  it('exercise every kind of request and response', () => {
     const { workload, report } = result;
     expect(workload.committed).toBeGreaterThan(transactions / 2);
-    // Which client groups are sampled is left to chance, and whose deltas have the same base; see crowd.long.test.ts.
-    const { audits: _, sharedDeltas: __, ...counts } = report.counts;
+    // Chance decides which client groups are sampled, and which deltas have the same base. See crowd.long.test.ts.
+    const { consistencyChecks: _, sharedDeltas: __, ...counts } = report.counts;
     for (const [what, count] of Object.entries({ ...workload, ...counts })) {
       expect(count, what).toBeGreaterThan(0);
     }

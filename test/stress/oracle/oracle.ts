@@ -1,4 +1,4 @@
-/** Runs writers, pushing and pulling clients against the code under test, and has every answer judged. */
+/** Runs writers, pushing clients and pulling clients against the code under test, and judges every response. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Replication } from '../../support/replication.js';
@@ -20,23 +20,23 @@ export interface OracleOptions {
   readonly transactions: number;
   /** A connection string for a cluster in which databases can be created. */
   readonly cluster: string;
-  /** The cluster's standbys, which are then asked too. */
+  /** The cluster's standbys, which then serve reads too. */
   readonly replication?: Replication;
-  /** Whether one of the servers reaches its database through a pgbouncer. Default false. */
+  /** True if one of the servers reaches its database through a pgbouncer. Default false. */
   readonly isPooled?: boolean;
   /**
-   * Nodes of the primary read from the standbys, which are killed, taken away, promoted and rebuilt meanwhile. Otherwise
-   * there are nodes on the standbys. Default false.
+   * True if nodes of the primary read from the standbys, which are killed, stopped, promoted and rebuilt during the
+   * run. Otherwise the standbys have their own nodes. Default false.
    */
   readonly readsFromStandbys?: boolean;
   readonly code?: Code;
   readonly views?: readonly ViewSpec[];
-  /** How many users pull at once. Default 18. */
+  /** The number of users who pull at the same time. Default 18. */
   readonly crowd?: number;
   /** The longest pause of a writer between transactions, in milliseconds. Default 60. */
   readonly pauseMs?: number;
-  /** How many times everything is compared while nothing happens, besides at the end. Default 4. */
-  readonly quietMoments?: number;
+  /** The number of comparisons of everything while nothing happens, besides the final one. Default 4. */
+  readonly quietChecks?: number;
   readonly stopAtDifference?: boolean;
   readonly progress?: (message: string) => void;
 }
@@ -48,7 +48,7 @@ export interface OracleResult {
 }
 
 const writers = 6;
-/** One of them holds its transactions open for up to so long. */
+/** One of them holds its transactions open for up to this time. */
 const holdMs = 1000;
 
 export async function runOracle(options: OracleOptions): Promise<OracleResult> {
@@ -61,14 +61,14 @@ export async function runOracle(options: OracleOptions): Promise<OracleResult> {
     const random = new Random(seed);
     const nodes = { code, url, specs: views, report, readsFromStandbys, isPooled };
     const send = await bench.startNodes({ ...nodes, random: random.stream(200) });
-    // A standby that is read from lags by seconds at most.
+    // A standby that serves reads lags by seconds at most.
     const judge = await bench.createJudge(url, views, report, replication === undefined || readsFromStandbys);
     const actors = createClients({ random, send, judge, report, crowd });
     const clients = await Promise.all(Array.from({ length: writers }, () => bench.connect(url)));
     const reader = await bench.connect(url);
     const parts = { code, url, report, send, judge, random, actors, writers: clients, reader };
     const result = await new Run(options, parts).run();
-    report.counts.audits = await bench.countAudits();
+    report.counts.consistencyChecks = await bench.countConsistencyChecks();
     return result;
   } finally {
     await bench.close();
@@ -166,11 +166,11 @@ class Run {
   }
 
   async #pauseNowAndThen(): Promise<void> {
-    const { transactions, quietMoments = 4, progress = () => {} } = this.#options;
-    for (let moment = 1; !this.#isOver(); ) {
+    const { transactions, quietChecks = 4, progress = () => {} } = this.#options;
+    for (let check = 1; !this.#isOver(); ) {
       await sleep(50);
-      if (transactionsOf(this.#workload) < (moment * transactions) / quietMoments) continue;
-      moment++;
+      if (transactionsOf(this.#workload) < (check * transactions) / quietChecks) continue;
+      check++;
       await this.#gate.closed(() => this.#checkQuiet());
       const { counts, differenceCount } = this.#parts.report;
       progress(`${transactionsOf(this.#workload)} transactions, ${counts.pulls} pulls, ${differenceCount} differences`);
@@ -180,7 +180,7 @@ class Run {
   async #checkQuiet(): Promise<void> {
     const { actors, judge, reader, code, url } = this.#parts;
     if (this.#options.replication) {
-      // A standby can be sure to have all that a cookie of the primary shows once it knows of a later transaction.
+      // A standby can be sure to show everything in a primary's cookie only after it has replayed a later transaction.
       await note(code, url);
       await this.#options.replication.caughtUp();
     }
@@ -188,11 +188,11 @@ class Run {
       await client.pull();
       await judge.checkQuiet(client, reader);
     }
-    // From the same base, as they have by now, those who pull at once are answered together.
+    // All have the same base by now, so simultaneous pulls are answered together.
     for (const { step } of actors) await step();
   }
 
-  /** Each mutation has run once. */
+  /** Checks that each mutation has run once. */
   async #checkEffects(): Promise<void> {
     const { reader, report } = this.#parts;
     for (const [clientID, pushed] of this.#pushed) {

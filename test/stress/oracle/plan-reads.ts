@@ -1,9 +1,9 @@
-/** How many rows of which table a statement reads, by Postgres's own count. */
+/** Counts the rows of each table that a statement reads, from Postgres's own counters. */
 import type { Pool } from 'pg';
 import type { Statement } from '../../../src/db/database.js';
 import { literal } from '../../../src/db/literal.js';
 
-/** By table: rows that scans returned, and those that they looked at and dropped. */
+/** By table: rows that scans returned, and rows that they read and filtered out. */
 export type TableReads = Readonly<Record<string, number>>;
 
 interface PlanNode {
@@ -18,16 +18,16 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** What a statement has done, by its plan. */
+/** The work of a statement, by its plan. */
 export interface PlanWork {
   readonly reads: TableReads;
-  /** How tables were read: by an index, as `table by index`, or `all of table`. */
+  /** The scans of tables: `table by index`, or `all of table`. */
   readonly scans: readonly string[];
-  /** All rows that the parts of the plan yield or drop, each time that they run. */
+  /** All rows that the plan's nodes yield or filter out, in every loop. */
   readonly rows: number;
 }
 
-/** Explains the query inside of a `copy (…) to stdout`. */
+/** Explains the query inside `copy (…) to stdout`. */
 export async function explainCopy(pool: Pool, copy: string): Promise<PlanWork> {
   const query = copy.slice(copy.indexOf('(') + 1, copy.lastIndexOf(') to stdout'));
   const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${query}`);
@@ -39,14 +39,15 @@ export async function explainCopy(pool: Pool, copy: string): Promise<PlanWork> {
 
 function scansIn(node: PlanNode): string[] {
   const { 'Relation Name': table, 'Index Name': index, 'Actual Loops': loops, Plans: parts = [] } = node;
-  // The relation of a bitmap's index is named by the scan around it, or one further out.
+  // The scan around a bitmap's index, or one further out, names the relation.
   const names = parts.filter(({ 'Node Type': type }) => type.startsWith('Bitmap')).map((part) => part['Index Name']);
   const [by = index] = names;
-  const own = table === undefined || loops === 0 ? [] : [by === undefined ? `all of ${table}` : `${table} by ${by}`];
-  return [...own, ...parts.flatMap(scansIn)];
+  const ownScans =
+    table === undefined || loops === 0 ? [] : [by === undefined ? `all of ${table}` : `${table} by ${by}`];
+  return [...ownScans, ...parts.flatMap(scansIn)];
 }
 
-/** The rows of `PlanWork`. The plan is the one for whatever parameters. */
+/** The `rows` of `PlanWork`, with the generic plan. */
 export async function countWork(pool: Pool, { text, values = [] }: Statement): Promise<number> {
   const client = await pool.connect();
   try {

@@ -1,4 +1,4 @@
-/** Clients that push: mutation n of a client writes n into its row, and leaves one more line of effects. */
+/** Clients that push. Mutation n of a client writes n into its row, and adds one row to the effects. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import type { MutatorCall } from '../../../src/registry/mutators.js';
@@ -32,13 +32,13 @@ export interface PusherOptions {
   readonly gate: Gate;
   readonly report: Report;
   readonly isOver: () => boolean;
-  /** Called with the number of the newest mutation that has been confirmed. */
+  /** Called with the number of the newest confirmed mutation. */
   readonly onConfirmed: (n: number) => void;
 }
 
-const longestPauseMs = 60;
+const maxPauseMs = 60;
 
-/** @returns the number of mutations pushed. */
+/** @returns the number of pushed mutations */
 export async function push(options: PusherOptions): Promise<number> {
   const { random, gate, report, isOver } = options;
   let pushed = 0;
@@ -51,12 +51,12 @@ export async function push(options: PusherOptions): Promise<number> {
     report.counts.mutations += last - pushed;
     if (doubled) report.counts.doubled++;
     pushed = last;
-    await sleep(random.between(5, longestPauseMs));
+    await sleep(random.between(5, maxPauseMs));
   }
   return pushed;
 }
 
-/** Sends the mutations, some for the second time, until they are accepted; doubled, over two connections at once. */
+/** Sends the mutations, some twice, until they are accepted. Doubled ones go over two connections in parallel. */
 async function deliver(options: PusherOptions, first: number, last: number, doubled: boolean): Promise<void> {
   for (;;) {
     const sent = await Promise.all(Array.from({ length: doubled ? 2 : 1 }, () => sendOnce(options, first, last)));

@@ -1,14 +1,14 @@
-/** Counted work: to ask whom changes concern costs what has changed, and not its square. */
+/** Counts work: the cost of a query for affected cohorts grows with the changes, and not with their square. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { views } from '../../../examples/tasks/src/views.js';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { CurrentInstallation } from '../../../src/installation/current-installation.js';
 import { migrate } from '../../../src/migrate.js';
-import { findAffected, type Question } from '../../../src/store/affected.js';
-import { changesOf } from '../../../src/store/patches/patch-sql.js';
-import { readTail } from '../../../src/store/tail.js';
+import { SchemaCache } from '../../../src/schema/schema-cache.js';
+import { type AffectedInput, findAffectedCohorts } from '../../../src/store/affected-cohorts.js';
+import { readNewChanges } from '../../../src/store/new-changes.js';
+import { changedTablesOf } from '../../../src/store/patches/patch-sql.js';
 import { ClientViews } from '../../../src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
@@ -36,27 +36,27 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What it takes to ask who sees the todos that a transaction has changed, and how many seats are found. */
-async function ask(mode: Question['mode'], seats: number, change: string) {
-  const installation = new CurrentInstallation(db, new ClientViews(db, views));
-  const users = ['ann', ...Array.from({ length: seats - 1 }, (_, i) => `user ${i}`)];
-  const bound = await Promise.all(
-    users.map((userID) => installation.bind({ ctx: { userID }, profileID: '', schemaVersion: '' })),
+/** The work of finding users who see the todos that a transaction changed, and the number of cohorts found. */
+async function findAffected(mode: AffectedInput['mode'], cohortCount: number, change: string) {
+  const schemaCache = new SchemaCache(db, new ClientViews(db, views));
+  const users = ['ann', ...Array.from({ length: cohortCount - 1 }, (_, i) => `user ${i}`)];
+  const resolved = await Promise.all(
+    users.map((userID) => schemaCache.resolve({ ctx: { userID }, profileID: '', schemaVersion: '' })),
   );
-  const { tables } = bound[0]!.installation;
-  const todos = bound.map((one) => one.views.find(({ view }) => view.name === 'todo')!);
+  const { tables } = resolved[0]!.schema;
+  const todos = resolved.map((one) => one.views.find(({ view }) => view.name === 'todo')!);
   const ids = tables.map(({ id }) => id);
-  const base = (await readTail(db, undefined, ids)).snapshot;
+  const base = (await readNewChanges(db, undefined, ids)).snapshot;
   await database.pool.query(change);
-  const batch = await readTail(db, base, ids);
-  const changes = changesOf(tables, new Map(batch.changes.map((one) => [one.table, one.rows])));
+  const batch = await readNewChanges(db, base, ids);
+  const changes = changedTablesOf(tables, new Map(batch.changes.map((one) => [one.table, one.rows])));
   let work = 0;
   const query: Database['query'] = async (statement) => {
     work = await countWork(database.pool, statement);
     return db.query(statement);
   };
-  const question = { view: todos[0]!.view, mode, seats: todos, timeoutMs: 20_000 };
-  const found = await findAffected({ query }, question, changes, base);
+  const question = { view: todos[0]!.view, mode, cohorts: todos, timeoutMs: 20_000 };
+  const found = await findAffectedCohorts({ query }, question, changes, base);
   return { work, found: found.length };
 }
 
@@ -66,18 +66,18 @@ const update = (list: string, count: number) =>
 it.each([
   ['net', 'mine', 1],
   ['net', 'other', 0],
-  ['ever', 'mine', 1],
-  ['ever', 'other', 0],
-] as const)('%s, of the list "%s"', async (mode, list, found) => {
-  const few = await ask(mode, 1, update(list, rows));
-  const many = await ask(mode, 1, update(list, 3 * rows));
+  ['anyVersion', 'mine', 1],
+  ['anyVersion', 'other', 0],
+] as const)('the work in mode %s for changes in the list "%s" grows with their number', async (mode, list, found) => {
+  const few = await findAffected(mode, 1, update(list, rows));
+  const many = await findAffected(mode, 1, update(list, 3 * rows));
   expect([few.found, many.found]).toEqual([found, found]);
   expect(many.work / few.work).toBeLessThan(4);
 });
 
-it('of many who listen, those who see no changed row cost little more than the changed rows', async () => {
-  const one = await ask('net', 1, update('mine', 10));
-  const many = await ask('net', 200, update('mine', 10));
+it('subscribers who see no changed row cost little more than the changed rows', async () => {
+  const one = await findAffected('net', 1, update('mine', 10));
+  const many = await findAffected('net', 200, update('mine', 10));
   expect([one.found, many.found]).toEqual([1, 1]);
   expect(many.work - one.work).toBeLessThan(200 * 10 * 20);
 });

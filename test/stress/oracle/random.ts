@@ -28,7 +28,7 @@ export class Random {
     return items[this.between(0, items.length - 1)]!;
   }
 
-  /** One of the weighted items; the weights need not sum to anything. */
+  /** One of the weighted items. The weights can have any sum. */
   weighted<T>(items: readonly (readonly [weight: number, item: T])[]): T {
     let left = this.next() * items.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, item] of items) {
@@ -38,7 +38,7 @@ export class Random {
     return items.at(-1)![1];
   }
 
-  /** An independent stream: what one actor chooses does not depend on how often another one did. */
+  /** An independent stream: one actor's choices do not depend on how many another one has made. */
   stream(number: number): Random {
     return new Random(Math.imul(this.#state ^ Math.imul(number + 1, 0x9e3779b1), 0x85ebca6b));
   }

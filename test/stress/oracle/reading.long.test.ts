@@ -1,4 +1,4 @@
-/** Pulls of servers that read from standbys, which are killed, taken away, promoted and rebuilt meanwhile. */
+/** Pulls from servers that read from standbys, which are killed, stopped, promoted and rebuilt during the run. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Replication, startReplication } from '../../support/replication.js';
 import { laggingStandbys } from './lag.js';
@@ -15,14 +15,14 @@ let common: Omit<OracleOptions, 'transactions'>;
 
 beforeAll(async () => {
   replication = await startReplication({ ...laggingStandbys, waitsFor: 'nobody' });
-  common = { seed, views, cluster: replication.primaryURL, replication, readsFromStandbys: true, quietMoments: 1 };
+  common = { seed, views, cluster: replication.primaryURL, replication, readsFromStandbys: true, quietChecks: 1 };
 }, 200_000);
 
 afterAll(async () => {
   await replication.stop();
 });
 
-it(`${transactions} random transactions, seed ${seed}, show every client what it has seen and written`, async () => {
+it(`no client loses what it has seen or written in ${transactions} random transactions (seed ${seed})`, async () => {
   const { report, seconds } = await runOracle({ ...common, transactions });
   const { counts, ofStandbys, differences, differenceCount } = report;
   console.info(`oracle reading from standbys: ${JSON.stringify({ seed, seconds, ...counts, ...ofStandbys })}`);

@@ -1,7 +1,7 @@
 /**
- * A second database with the same tables, brought to the state of any snapshot, where the views' own SQL says what a
- * client must hold. Its one transaction stays open: it is also the idle transaction of another database, with an ID,
- * that holds every snapshot's xmin back.
+ * A second database with the same tables. It is brought to the state of any snapshot, and the views' own SQL then says
+ * what a client must hold. Its only transaction stays open: for the other database, it is an idle transaction with an
+ * ID that holds back every snapshot's xmin.
  */
 import type { Client } from 'pg';
 import type { State, Version } from './history.js';
@@ -10,7 +10,7 @@ import { comparable, type Holding, keyOf, type OracleView, type Viewer } from '.
 
 const checksPerTransaction = 400;
 
-/** Rows come in any order, and nothing may change them on the way. */
+/** Rows arrive in any order, and nothing may change them on the way. */
 const dropRules = `
   do $$
   declare r record;
@@ -25,7 +25,7 @@ const dropRules = `
 
 export class Replica {
   readonly #client: Client;
-  #held = new Map<string, Map<string, Version>>();
+  #rows = new Map<string, Map<string, Version>>();
   #checks = 0;
 
   constructor(client: Client) {
@@ -40,7 +40,7 @@ export class Replica {
   async #start(): Promise<void> {
     await this.#client.query('begin');
     await this.#client.query(`truncate ${tables.map((table) => `${table.schema}.${table.name}`).join(', ')}`);
-    this.#held = new Map(tables.map((table) => [`${table.schema}.${table.name}`, new Map()]));
+    this.#rows = new Map(tables.map((table) => [`${table.schema}.${table.name}`, new Map()]));
   }
 
   async show(state: State): Promise<void> {
@@ -53,15 +53,15 @@ export class Replica {
 
   async #showTable({ schema, name, primaryKey }: OracleTable, rows: ReadonlyMap<string, Version>): Promise<void> {
     const table = `${schema}.${name}`;
-    const held = this.#held.get(table)!;
-    const gone = [...held].filter(([key, version]) => rows.get(key)?.seq !== version.seq);
-    const come = [...rows].filter(([key, version]) => held.get(key)?.seq !== version.seq);
-    if (gone.length > 0) {
+    const versions = this.#rows.get(table)!;
+    const removed = [...versions].filter(([key, version]) => rows.get(key)?.seq !== version.seq);
+    const come = [...rows].filter(([key, version]) => versions.get(key)?.seq !== version.seq);
+    if (removed.length > 0) {
       const same = primaryKey.map((column) => `r.${column} = t.${column}`).join(' and ');
       await this.#client.query({
         name: `remove_${name}`,
         text: `delete from ${table} t using unnest($1::${table}[]) r where ${same}`,
-        values: [gone.map(([, version]) => version.image)],
+        values: [removed.map(([, version]) => version.image)],
       });
     }
     if (come.length > 0) {
@@ -71,17 +71,17 @@ export class Replica {
         values: [come.map(([, version]) => version.image)],
       });
     }
-    for (const [key] of gone) held.delete(key);
-    for (const [key, version] of come) held.set(key, version);
+    for (const [key] of removed) versions.delete(key);
+    for (const [key, version] of come) versions.set(key, version);
   }
 
-  /** What a client must hold. */
+  /** The rows that a client must hold. */
   holding(views: readonly OracleView[], viewer: Viewer): Promise<Holding> {
     return fullRead(this.#client, views, viewer);
   }
 }
 
-/** Every view's rows by the client's keys, as the database of the client has them now. */
+/** Every view's current rows by the client's keys, from the client's database. */
 export async function fullRead(client: Client, views: readonly OracleView[], viewer: Viewer): Promise<Holding> {
   const holding = new Map<string, string>();
   for (const view of views) {
@@ -97,11 +97,11 @@ export async function fullRead(client: Client, views: readonly OracleView[], vie
   return holding;
 }
 
-function isExact({ key, columns }: OracleView, place: number): boolean {
-  return columns.some(({ name, exact }) => exact && name === key[place]);
+function isExact({ key, columns }: OracleView, index: number): boolean {
+  return columns.some(({ name, exact }) => exact && name === key[index]);
 }
 
-/** An exact number as `String` writes what is sent: a JSON number if it has at most 15 digits, and its text otherwise. */
+/** An exact number, formatted as it is sent: as a JSON number with at most 15 digits, otherwise as its text. */
 function sentNumber(text: string): string {
   return text.replaceAll(/\D/g, '').length <= 15 ? String(Number(text)) : text;
 }

@@ -1,4 +1,4 @@
-/** What the oracle has seen, and what it objects to. */
+/** Counts what the oracle has seen, and collects its objections. */
 export interface Difference {
   readonly rule: string;
   readonly client: string;
@@ -7,14 +7,14 @@ export interface Difference {
 
 export interface Counts {
   pulls: number;
-  /** Answers with a new cookie by the way they came about. */
+  /** Responses with a new cookie, by kind. */
   deltas: number;
   resets: number;
   unchanged: number;
   forks: number;
-  /** Deltas to clients in another role than before, some of whose views are others. */
+  /** Deltas to clients in another role than before, in which some of their views differ. */
   changedViews: number;
-  /** Answers that came from a probe, or from a delta, that served several. */
+  /** Responses from a poll, or from a delta, that served several clients. */
   sharedProbes: number;
   sharedDeltas: number;
   ops: number;
@@ -24,44 +24,44 @@ export interface Counts {
   mutations: number;
   /** Views compared with the oracle's. */
   views: number;
-  /** How many times a server has compared what a client holds with its views. */
-  audits: number;
-  /** Moments of quiet at which the oracle itself was compared with the database. */
+  /** The number of consistency checks that the servers have performed. */
+  consistencyChecks: number;
+  /** Quiet times at which the oracle itself was compared with the database. */
   quiet: number;
-  /** Puts of what the client held already: allowed where a row has got a second reason to be there. */
+  /** Puts of rows that the client already held. They are allowed if a row has a second reason to be in the view. */
   equalPuts: number;
 }
 
-/** Of nodes that ask standbys. */
+/** Counts for nodes that read from standbys. */
 export interface StandbyCounts {
-  /** Answers with status 503, which a standby may give. */
+  /** Responses with status 503, which a standby is allowed to give. */
   refused: number;
-  /** Identical cookies, for whichever of the two reasons. */
+  /** Identical cookies, because nothing changed or because the standby is behind. */
   unchangedOrBehind: number;
-  /** Cookies that say what a standby has seen behind a long transaction. */
+  /** Cookies that list what a standby has seen behind a long transaction. */
   packed: number;
 }
 
-const kept = 20;
+const maxDifferences = 20;
 
 export class Report {
   readonly counts: Counts = {
     pulls: 0, deltas: 0, resets: 0, unchanged: 0, forks: 0, changedViews: 0, sharedProbes: 0, sharedDeltas: 0, ops: 0, pushes: 0, doubled: 0,
-    mutations: 0, views: 0, audits: 0, quiet: 0, equalPuts: 0,
+    mutations: 0, views: 0, consistencyChecks: 0, quiet: 0, equalPuts: 0,
   }; // biome-ignore format: a row of zeros
   readonly ofStandbys: StandbyCounts = { refused: 0, unchangedOrBehind: 0, packed: 0 };
-  /** How many times a client was told to come back later. */
-  sentAway = 0;
-  /** The first few. */
+  /** The number of responses that told a client to retry later. */
+  deferrals = 0;
+  /** The first few differences. */
   readonly differences: Difference[] = [];
   differenceCount = 0;
 
-  /** What the servers have logged about requests that failed, by request ID. */
+  /** The servers' log entries about failed requests, by request ID. */
   readonly causes = new Map<string, object>();
 
   object(rule: string, client: string, detail: string): void {
     this.differenceCount++;
-    if (this.differences.length < kept) this.differences.push({ rule, client, detail });
+    if (this.differences.length < maxDifferences) this.differences.push({ rule, client, detail });
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run stress -- oracle --transactions 50000 --seed 7`: a long run, on a Postgres of its own; with `--standbys`, on one
- * with two standbys; with `--reading`, nodes read from these, which fail meanwhile; with `--pooler`, some nodes go through
- * pgbouncers, to each database that they have.
+ * `npm run stress -- oracle --transactions 50000 --seed 7`: a long run on its own Postgres. With `--standbys`, it has
+ * two standbys. With `--reading`, nodes read from these, which fail during the run. With `--pooler`, some nodes reach
+ * each of their databases through a pgbouncer.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../../support/replication.js';

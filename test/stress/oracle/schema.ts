@@ -1,9 +1,9 @@
-/** The application whose data the oracle changes. Names and values are chosen to be trying. */
+/** The application whose data the oracle changes. Its names and values are difficult ones. */
 export interface OracleTable {
   readonly schema: string;
   readonly name: string;
   readonly primaryKey: readonly string[];
-  /** The constraint, if it need not hold before the commit. */
+  /** The constraint, if it can be violated until the commit. */
   readonly deferrableKey?: string;
 }
 
@@ -69,7 +69,7 @@ export const schemaSql = `
 /** The users of a crowd, who are colleagues of each other. */
 export const crowdUser = (n: number): string => `crowd ${n}`;
 
-/** Whatever is shared with bob is shared with every fifth of the crowd too, and taken from them with him. */
+/** Everything shared with bob is also shared with every fifth user of the crowd, and taken from them with him. */
 export function crowdSql(size: number): string {
   return `
   create function crowd_follows() returns trigger language plpgsql as $$

@@ -1,4 +1,4 @@
-/** Changes that have once deceived the change log, one at a time. */
+/** Changes that the change log once handled incorrectly, one at a time. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Bench } from './bench.js';
 import { PullingClient, type Send } from './client.js';
@@ -51,38 +51,46 @@ const insertsAfterDeleting = `
   create trigger delete_first before insert on other.note for each row execute function pg_temp.delete_first();`;
 
 const changes: readonly (readonly [name: string, ...transactions: string[]])[] = [
-  ['a key that a foreign key passes on to rows of the same table', 'update node set id = id + 100', 'delete from node'],
-  ['a row changed again by its own trigger', `update task set state = 'done', o = 5`, 'delete from task where id = 1'],
-  ['a row that ends as it was between a change and its trigger', 'update task set o = 7', 'update task set o = 6'],
+  ['a foreign key that cascades a key within its table', 'update node set id = id + 100', 'delete from node'],
   [
-    'a row deleted and inserted by one statement, in the other order',
+    'a row that its own trigger changes again',
+    `update task set state = 'done', o = 5`,
+    'delete from task where id = 1',
+  ],
+  [
+    'a row whose final state is that between a change and its trigger',
+    'update task set o = 7',
+    'update task set o = 6',
+  ],
+  [
+    'a row that one statement deletes and inserts in reverse order',
     `with gone as (delete from price returning *)
      insert into price select 2.5, 'new' where exists (select from gone)`,
     'delete from price',
   ],
-  ['a key written in another way', 'update price set amount = 2.50', 'delete from price'],
+  ['a key written in another format', 'update price set amount = 2.50', 'delete from price'],
   [
-    'a key held twice until the commit',
+    'a key that two rows have until the commit',
     `begin; set constraints other.note_pkey deferred; update other.note set id = 2 where body = 'first';
      delete from other.note where body = 'second'; commit`,
     'delete from other.note',
   ],
-  ['keys that change places', 'update other.note set id = 3 - id', 'update other.note set id = id + 1'],
+  ['keys that are swapped', 'update other.note set id = 3 - id', 'update other.note set id = id + 1'],
   [
-    'a trigger that makes room for the row to come',
+    'a trigger that deletes a row to make an insert possible',
     `begin; ${insertsAfterDeleting} insert into other.note values (2, 'ann', 'new'); drop trigger delete_first on other.note; commit`,
     'delete from other.note where id = 2',
   ],
 ];
 
-it.each(changes)('%s', async (_, ...transactions) => {
+it.each(changes)('a client stays correct after %s', async (_, ...transactions) => {
   const writer = await bench.connect(url);
   for (const transaction of transactions) {
     await writer.query(transaction);
     await client.pull();
     expect(differences(), transaction).toEqual([]);
   }
-  // One pull over all of it.
+  // One pull for all changes.
   const late = new PullingClient({ userID: 'ann', clientGroupID: 'late', send, judge, report });
   await writer.query(fill);
   await late.pull();
@@ -91,20 +99,20 @@ it.each(changes)('%s', async (_, ...transactions) => {
   expect(differences()).toEqual([]);
 });
 
-it.each([['a delta'], ['a first pull']])('a TRUNCATE that %s waits for', async (kind) => {
+it.each([['a delta'], ['a first pull']])('a client stays correct after %s that waits for a TRUNCATE', async (kind) => {
   const writer = await bench.connect(url);
   if (kind === 'a first pull') client.restart('another group');
   else await writer.query(`update todo set title = 'changed'; update list set name = 'changed'`);
   await writer.query(`begin; truncate todo; update list set name = 'after the truncate'`);
   const pull = client.pull();
-  await untilSomebodyWaits();
+  await untilWaiting();
   await writer.query('commit');
   await pull;
   await client.pull();
   expect(differences()).toEqual([]);
 });
 
-async function untilSomebodyWaits(): Promise<void> {
+async function untilWaiting(): Promise<void> {
   const watcher = await bench.connect(url);
   for (let waiting = 0; waiting === 0; ) {
     const { rows } = await watcher.query<{ n: number }>(

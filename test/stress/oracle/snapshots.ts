@@ -1,12 +1,12 @@
 /** Postgres snapshots, read independently of the code under test. */
 import { inflateRawSync } from 'node:zlib';
 
-export class Seen {
+export class SeenTransactions {
   readonly text: string;
   readonly xmax: bigint;
   /**
-   * Those below xmax that had not finished; in a standby's cookie, also such as have written nothing that could be
-   * seen.
+   * The transactions below xmax that had not finished. In a standby's cookie, also transactions that have written
+   * nothing visible.
    */
   readonly #running: ReadonlySet<bigint>;
 
@@ -17,7 +17,7 @@ export class Seen {
     this.#running = new Set(running!.startsWith('~') ? unpack(BigInt(xmin!), running!.slice(1)) : split(running!));
   }
 
-  /** The transaction had finished. */
+  /** True if the transaction had finished. */
   sees(xid: bigint): boolean {
     return xid < this.xmax && !this.#running.has(xid);
   }
@@ -26,22 +26,25 @@ export class Seen {
     return [...this.#running];
   }
 
-  /** What sees all that either of the two sees. */
-  and(other: Seen): Seen {
-    const [low, high] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [Seen, Seen];
+  /** A snapshot of everything that either of the two sees. */
+  and(other: SeenTransactions): SeenTransactions {
+    const [low, high] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [
+      SeenTransactions,
+      SeenTransactions,
+    ];
     const running = [...low.running, ...high.running].filter((xid) => !low.sees(xid) && !high.sees(xid));
-    return new Seen(`0:${high.xmax}:${running.join()}`);
+    return new SeenTransactions(`0:${high.xmax}:${running.join()}`);
   }
 
-  /** What sees only what both of the two see. */
-  common(other: Seen): Seen {
-    const [{ xmax }] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [Seen, Seen];
+  /** A snapshot of only what both of them see. */
+  common(other: SeenTransactions): SeenTransactions {
+    const [{ xmax }] = [this, other].sort((a, b) => (a.xmax < b.xmax ? -1 : 1)) as [SeenTransactions, SeenTransactions];
     const running = new Set([...this.running, ...other.running].filter((xid) => xid < xmax));
-    return new Seen(`0:${xmax}:${[...running].join()}`);
+    return new SeenTransactions(`0:${xmax}:${[...running].join()}`);
   }
 
-  /** Everything that the other snapshot sees, this one sees. */
-  covers(other: Seen): boolean {
+  /** True if this one sees everything that the other snapshot sees. */
+  covers(other: SeenTransactions): boolean {
     return this.xmax >= other.xmax && this.running.every((xid) => !other.sees(xid));
   }
 }
@@ -50,7 +53,7 @@ function split(text: string): bigint[] {
   return text === '' ? [] : text.split(',').map(BigInt);
 }
 
-/** How many have finished and how many have not, in turn, from xmin up. */
+/** Unpacks alternating numbers of finished and running transactions, from xmin up. */
 function unpack(xmin: bigint, packed: string): bigint[] {
   const lengths = inflateRawSync(Buffer.from(packed, 'base64url')).toString().split(',').map(Number);
   const isRunning = lengths.flatMap((length, i) => new Array<boolean>(length).fill(i % 2 === 1));

@@ -1,7 +1,7 @@
-/** What can be wrong where standbys are asked. */
+/** Faults of reads from standbys. */
 import type { Patch } from '../../support/patch.js';
 
-/** A cookie that vouches for what is below xmin alone. */
+/** A cookie that covers only what is below xmin. */
 export const xminAlone: Patch = {
   file: 'protocol/snapshot.ts',
   find: 'return standbySnapshot(',
@@ -9,9 +9,9 @@ export const xminAlone: Patch = {
   replace: 'return parseSnapshot(`${bounds.xmin}:${bounds.xmin}:`) ?? standbySnapshot(',
 };
 
-/** A standby that does not care whether it is behind. */
+/** A standby that ignores its lag. */
 export const carelessOfLag: Patch = {
   file: 'pulls/plan.ts',
-  find: "relation === 'same' && !showsAllOf(cookie, header)",
+  find: "relation === 'same' && !showsAllOf(cookie, state)",
   replace: 'false',
 };

@@ -1,4 +1,4 @@
-/** Pulls that alternate between a primary and two standbys that are behind it, and behind long transactions. */
+/** Pulls that alternate between a primary and two standbys that lag, and that are behind long transactions. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Patch } from '../../support/patch.js';
 import { type Replication, startReplication } from '../../support/replication.js';
@@ -26,7 +26,7 @@ afterAll(async () => {
   await replication.stop();
 });
 
-it(`${transactions} random transactions, seed ${seed}, show every client what was there at its snapshot`, async () => {
+it(`${transactions} random transactions leave every client with the rows at its snapshot (seed ${seed})`, async () => {
   const { report, seconds } = await runOracle({ ...common, transactions });
   const { counts, ofStandbys, differences, differenceCount } = report;
   console.info(`oracle with standbys: ${JSON.stringify({ seed, seconds, ...counts, ...ofStandbys })}`);
@@ -35,21 +35,21 @@ it(`${transactions} random transactions, seed ${seed}, show every client what wa
   expect(ofStandbys.unchangedOrBehind).toBeGreaterThan(0);
 }, 400_000);
 
-/** A run ends at its first difference, so only one that finds nothing gets as far as this. */
+/** A run ends at its first difference, so only a run without differences lasts this long. */
 const enough = 5000;
 
 const faults: readonly (readonly [name: string, Patch])[] = [
-  ['a cookie that vouches for what is below xmin alone', xminAlone],
-  ['a standby that does not care whether it is behind', carelessOfLag],
+  ['a cookie that covers only transactions below xmin', xminAlone],
+  ['a standby that ignores its lag', carelessOfLag],
 ];
 
-describe('finds', () => {
+describe('the oracle detects', () => {
   it.each(faults)(
     '%s',
     async (name, patch) => {
       const code = await loadBroken(name.replaceAll(' ', '-'), [patch]);
       const { report } = await runOracle({ ...common, code, transactions: enough, stopAtDifference: true });
-      // The audit of the sampled clients may say so before anybody else.
+      // The consistency check of the sampled clients may report it first.
       const rules = [
         'view',
         'surplus del',
@@ -58,7 +58,7 @@ describe('finds', () => {
         'mutation',
         'convergence',
         'unchanged',
-        'audit',
+        'consistency check',
       ];
       expect(rules).toContain(report.differences[0]?.rule);
     },

@@ -1,4 +1,4 @@
-/** One random statement after another, for every way in which rows change. */
+/** Random single statements, for every way in which rows change. */
 import type { Random } from './random.js';
 import { users } from './schema.js';
 
@@ -66,12 +66,12 @@ const todoRow = (random: Random) => [
 
 function insert(table: string, rows: readonly (readonly unknown[])[], conflict: string): RandomStatement {
   const values: unknown[] = [];
-  const places = rows.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
-  return { text: `insert into ${table} values ${places.join(', ')} ${conflict}`, values };
+  const tuples = rows.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
+  return { text: `insert into ${table} values ${tuples.join(', ')} ${conflict}`, values };
 }
 
-const many = <T>(random: Random, most: number, make: () => T): T[] =>
-  Array.from({ length: random.chance(0.7) ? 1 : random.between(2, most) }, make);
+const many = <T>(random: Random, limit: number, make: () => T): T[] =>
+  Array.from({ length: random.chance(0.7) ? 1 : random.between(2, limit) }, make);
 
 const onLists: readonly (readonly [number, Choose])[] = [
   [6, (r) => insert('list', many(r, 5, () => listRow(r)), 'on conflict do nothing')],
@@ -159,12 +159,12 @@ const truncates = [
   'truncate list cascade',
 ];
 
-/** Goes first in its transaction: Postgres refuses it after other changes of the table whose triggers still wait. */
+/** First in its transaction, because Postgres refuses it while triggers of earlier changes to the table are pending. */
 export function randomTruncate(random: Random): RandomStatement {
   return { text: random.pick(truncates) };
 }
 
-/** Statements on one key that belong together. */
+/** Related statements on one key. */
 export function randomSequence(random: Random): readonly RandomStatement[] {
   const id = todo(random);
   const rows = [todoRow(random), todoRow(random)].map((row) =>

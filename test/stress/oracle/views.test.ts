@@ -5,7 +5,7 @@ import { createEmptyDatabase } from '../../support/database.js';
 import { schemaSql } from './schema.js';
 import { viewSpecs } from './views.js';
 
-it('covers views of all strategies', async () => {
+it('each view of the oracle has the strategy that its specification names', async () => {
   const database = await createEmptyDatabase();
   const db = openPool(database.url);
   await database.pool.query(schemaSql);

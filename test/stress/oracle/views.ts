@@ -1,4 +1,4 @@
-/** Client views of every kind, and how a client's rows are compared with the oracle's. */
+/** Client views of every kind, and the comparison of a client's rows with the oracle's. */
 import type { Client } from 'pg';
 import type { Strategy } from '../../../src/view/compile/strategy.js';
 import type { Views } from '../../../src/view/define.js';
@@ -14,11 +14,11 @@ export interface ViewSpec {
   readonly key: readonly string[];
   /** `$1` is the user's ID. */
   readonly text: string;
-  /** What those in the other role see: another query, with the same columns; or the same one of another user. */
+  /** The view in the other role: another query with the same columns, or the same query for another user. */
   readonly other?: { readonly text?: string; readonly as?: string };
 }
 
-/** Who sees the views. The role is the schema version that the client sends: the views of a user depend on it. */
+/** The viewer of the views. The role is the schema version that the client sends, and a user's views depend on it. */
 export interface Viewer {
   readonly userID: string;
   readonly role: Role;
@@ -31,7 +31,7 @@ export interface OracleView extends ViewSpec {
   query(viewer: Viewer): { readonly text: string; readonly values: readonly string[] };
 }
 
-/** What a client holds, by key; values as `comparable` writes them. */
+/** A client's rows by key, with values as `comparable` writes them. */
 export type Holding = Map<string, string>;
 
 const spec =
@@ -176,8 +176,8 @@ export function toViews(specs: readonly ViewSpec[]): Views<User> {
   );
 }
 
-function seenBy({ text: usual, other }: ViewSpec, { userID, role }: Viewer): { text: string; values: string[] } {
-  const { text = usual, as = userID } = role === 'other' && other ? other : {};
+function seenBy({ text: ordinary, other }: ViewSpec, { userID, role }: Viewer): { text: string; values: string[] } {
+  const { text = ordinary, as = userID } = role === 'other' && other ? other : {};
   return { text, values: valuesOf(text, as) };
 }
 
@@ -187,7 +187,7 @@ function valuesOf(text: string, userID: string): string[] {
 
 const exactTypes = new Set([20, 1700]); // int8, numeric
 
-/** Adds what the database says of the columns. */
+/** Adds the columns' descriptions from the database. */
 export async function describeViews(client: Client, specs: readonly ViewSpec[]): Promise<OracleView[]> {
   const views: OracleView[] = [];
   for (const spec of specs) {
@@ -205,7 +205,7 @@ export function keyOf(view: ViewSpec, parts: readonly string[]): string {
   return `${view.name}/${escaped.join('/')}`;
 }
 
-/** A row as text in which equal rows are equal: exact numbers by value, whether they came as number or as string. */
+/** A row as text, equal for equal rows: exact numbers by value, whether they arrived as numbers or as strings. */
 export function comparable(view: OracleView, row: unknown): string {
   const fields = { ...(row as Record<string, unknown>) };
   for (const { name, exact } of view.columns) {
@@ -214,7 +214,7 @@ export function comparable(view: OracleView, row: unknown): string {
   return JSON.stringify(fields);
 }
 
-/** A decimal number with neither exponent nor idle zeros. */
+/** A decimal number without an exponent and without redundant zeros. */
 function decimal(text: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? [];
   if (whole === undefined) return text;

@@ -1,4 +1,4 @@
-/** Writers: seeded random transactions on connections of their own. */
+/** Writers: seeded random transactions, each writer on its own connection. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Gate } from './gate.js';
@@ -8,7 +8,7 @@ import { type RandomStatement, randomSequence, randomStatement, randomTruncate }
 export interface WorkloadCounts {
   committed: number;
   rolledBack: number;
-  /** Refused by the database: a constraint, a deadlock. */
+  /** Refused by the database, because of a constraint or a deadlock. */
   failed: number;
   truncated: number;
 }
@@ -21,9 +21,9 @@ export interface WriterOptions {
   readonly isOver: () => boolean;
   /** The longest pause between transactions, in milliseconds. */
   readonly pauseMs: number;
-  /** The longest that a transaction is held open before its end, in milliseconds. */
+  /** The longest time that a transaction stays open before its end, in milliseconds. */
   readonly holdMs?: number;
-  /** Commits wait until a standby shows them. */
+  /** True if commits wait until a standby shows them. */
   readonly isSynchronous?: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function runTransaction(
   }
 }
 
-/** Constraint violations, deadlocks, serialization failures, lock timeouts: what a random transaction must expect. */
+/** Errors that a random transaction must expect: constraints, deadlocks, failed serialization, lock timeouts. */
 function isRefusal(error: unknown): boolean {
   return /^(23|40|55P03|27000|21000)/.test(String((error as { code?: unknown }).code));
 }

@@ -3,7 +3,7 @@ import { migrate } from '../../../src/migrate.js';
 import { ddl, views } from '../../integration/tenants/tenanted.js';
 import { silent } from '../../support/log.js';
 
-/** Creates the database of a tenant, migrated; its name is that of the tenant. */
+/** Creates and migrates a tenant's database, which is named after the tenant. */
 export async function createFirst(cluster: string, name: string): Promise<void> {
   await on(cluster, `create database "${name}"`);
   const address = new URL(cluster);
@@ -12,7 +12,7 @@ export async function createFirst(cluster: string, name: string): Promise<void> 
   await migrate({ database: address.href, views, log: silent });
 }
 
-/** Creates more, as copies of one that nobody is connected to. */
+/** Creates more databases, as copies of one without connections. */
 export async function createCopies(cluster: string, template: string, names: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: cluster });
   await client.connect();

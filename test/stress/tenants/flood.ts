@@ -1,12 +1,12 @@
 /**
- * When it is told to, floods a tenant with pulls, over many connections and without a pause, until it is told so again: then
- * it closes these, and opens others for the next time.
+ * On a message, floods a tenant with pulls over many connections and without pauses, until the next message. Then it
+ * closes these connections, and opens others for the next time.
  */
 import { constants, setPriority } from 'node:os';
 import { Connection, Refusal } from '../../../bench/client/connection.js';
 import { pullBody } from '../../integration/tenants/tenanted.js';
 
-// It must not take the processor from the server and from those who measure.
+// Must not take the processor from the server and from the measuring processes.
 setPriority(constants.priority.PRIORITY_LOW);
 
 const [url, tenant] = [process.env.DATABASE_URL!, process.env.TENANT!];
@@ -19,7 +19,7 @@ function open(): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => Connection.open(url)));
 }
 
-/** Until the connection is closed. */
+/** Runs until the connection is closed. */
 async function flood(connection: Connection, i: number): Promise<void> {
   const body = JSON.stringify({ ...pullBody, clientGroupID: `group ${i}` });
   const headers = `X-Tenant: ${tenant}\r\n`;

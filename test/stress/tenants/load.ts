@@ -1,13 +1,13 @@
-/** What the clients of many tenants do in the course of things: each pulls, and now and then pushes. */
+/** The ordinary load of many tenants' clients, which pull and sometimes push. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '../../../bench/client/connection.js';
 import { pullBody } from '../../integration/tenants/tenanted.js';
 
-/** How often the clients of a tenant send something, and how many of these are pushes. */
+/** The interval between requests of a tenant's clients, and the share of pushes. */
 const everyMs = 200;
 const pushes = 1 / 5;
 
-/** A client of a tenant, which goes on from where it was. */
+/** A client of a tenant. It resumes from its cookie. */
 export class TenantClient {
   readonly #connection: Connection;
   readonly #headers: string;
@@ -30,7 +30,7 @@ export class TenantClient {
 
   async push(): Promise<void> {
     const id = this.#mutationID + 1;
-    // Of a run of its own: databases are kept for several runs.
+    // Unique to each run, because several runs share the databases.
     const args = { id: crypto.randomUUID(), body: 'hello' };
     const mutations = [{ id, clientID: this.#clientID, name: 'note.create', args, timestamp: 1 }];
     const { pullVersion: _, cookie: __, ...body } = pullBody;
@@ -51,9 +51,9 @@ export class TenantClient {
   }
 }
 
-/** Has each client send something again and again, however long the answers take. */
+/** Makes each client send requests at fixed times, regardless of how long the responses take. */
 export class Load {
-  /** Of all requests so far. */
+  /** The failures of all requests so far. */
   readonly failures: string[] = [];
   #times: number[] = [];
   #isOver = false;
@@ -65,8 +65,8 @@ export class Load {
   }
 
   /**
-   * What is answered from now on, for so long.
-   * @returns from when each request was sent, or should have been, until it was answered, in milliseconds
+   * Measures the responses of the following seconds.
+   * @returns the milliseconds from the time each request was due until its response
    */
   async measure(seconds: number): Promise<readonly number[]> {
     this.#times = [];
@@ -82,7 +82,7 @@ export class Load {
   async #run(client: TenantClient, first: number): Promise<void> {
     for (let due = first; !this.#isOver; due += everyMs) {
       await sleep(Math.max(0, due - performance.now()));
-      // Timers may be early by a millisecond.
+      // Timers can fire a millisecond early.
       const begin = Math.min(due, performance.now());
       await (Math.random() < pushes ? client.push() : client.pull())
         .then(() => this.#times.push(performance.now() - begin))

@@ -1,7 +1,7 @@
 /**
- * A thousand tenants in one server, and what happens to the others when one is flooded, locked, dead or hangs.
+ * A thousand tenants in one server, and the effect on the others when one is flooded, locked, dead or hangs.
  *
- *   npm run stress -- tenants                                   all of it, in a quarter of an hour; 10 GB of the temporary folder
+ *   npm run stress -- tenants                                   everything, in 15 minutes, with 10 GB of temp files
  *   npm run stress -- tenants --tenants 60 --busy 10 --seconds 5
  */
 import { type AddressInfo, createServer } from 'node:net';
@@ -29,23 +29,23 @@ const { values } = parseArgs({
   },
 });
 const [count, busy, seconds] = [values.tenants, values.busy, values.seconds].map(Number) as [number, number, number];
-/** How many times in turn the others are measured without any trouble, and with it: machines become slower and faster. */
+/** The number of alternating measurements with and without trouble, because the machine's speed varies. */
 const rounds = Number(values.rounds);
-/** How much longer the others may take than before. */
-const mostTimes = 1.5;
+/** The maximum slowdown of the other tenants. */
+const maxSlowdown = 1.5;
 const idleSeconds = 10;
-/** Until every tenant has its connections again, and the plans of its statements. */
+/** Until every tenant has its connections and statement plans again. */
 const warmUpMs = 15_000;
-/** Until what a flood has left is over. */
-const settleMs = 2_000;
-/** How many tenants are opened at once. */
+/** Until the after-effects of a flood have ended. */
+const afterEffectsMs = 2_000;
+/** The number of tenants to open at the same time. */
 const parallel = 20;
 
 const results: Result[] = [];
 const started = performance.now();
 const progress = (message: string) =>
   console.error(`${((performance.now() - started) / 1000).toFixed(0).padStart(5)} s  ${message}`);
-const tell = (name: string, value: number, unit: string, more: Partial<Result> = {}) =>
+const report = (name: string, value: number, unit: string, more: Partial<Result> = {}) =>
   results.push({ name, value, unit, ...more });
 
 const names = Array.from({ length: count }, (_, i) => `tenant_${i}`);
@@ -65,12 +65,12 @@ const addresses = {
   hangs: `postgres://nobody@127.0.0.1:${(silence.address() as AddressInfo).port}/none`,
 };
 const serverEnv = { ADDRESSES: JSON.stringify(addresses), IDLE_MS: String(1000 * Number(values.idle)) };
-// As docs/operations.md has it: on two cores, four threads that collect garbage are in everybody's way.
+// See docs/operations.md: on two cores, four garbage collection threads slow everything else.
 const server = await startProcess('tenants.mjs', cluster.url, serverEnv, ['--v8-pool-size=0']);
-// Who measures must not wait for the processor. Only root may say so.
+// The measuring process must not wait for the processor. Only root can raise its priority.
 if (process.getuid?.() === 0) setPriority(constants.priority.PRIORITY_HIGH);
 const state = () => server.ask<Pick<ServerState, 'rssMB' | 'heapMB' | 'cpuMs'>>({});
-/** Of clients alone: a cluster of so many databases vacuums ten of them a second. */
+/** Client sessions only, because autovacuum visits ten databases a second in such a cluster. */
 const sessions = async () => {
   const { rows } = await cluster.pool.query<{ count: string }>(
     `select sum(sessions) as count from pg_stat_database where datname like 'tenant%'`,
@@ -95,7 +95,7 @@ try {
   for (const client of clients) client.close();
   await closed();
 } finally {
-  // What has been measured until something failed.
+  // The results until something failed.
   printTable(results);
   await server.stop();
   silence.close();
@@ -109,7 +109,7 @@ console.log(
 process.exit(results.some((result) => isMet(result) === false) ? 1 : 0);
 
 async function openAll(): Promise<void> {
-  // The first one pays for what is loaded once.
+  // The first request pays for one-time loading.
   await pullOnce('flooded');
   const before = await state();
   const [begin, times] = [performance.now(), [] as number[]];
@@ -126,26 +126,28 @@ async function openAll(): Promise<void> {
   progress(`opening ${count} tenants`);
   await Promise.all(Array.from({ length: parallel }, worker));
   const after = await state();
-  tell('opening all, for each', (performance.now() - begin) / count, 'ms', { note: `${parallel} at once` });
-  tell("opening all, the server's CPU for each", (after.cpuMs - before.cpuMs) / count, 'ms');
-  tell('opening all, the first pull, p99', quantile(times, 0.99), 'ms');
-  tell('memory of an open tenant, heap', ((after.heapMB - before.heapMB) / count) * 1024, 'kB');
-  tell('memory of an open tenant, resident', ((after.rssMB - before.rssMB) / count) * 1024, 'kB');
-  tell('connections when all are open', await connections(), '', { goals: [atMost(100)] });
+  report('opening all, for each', (performance.now() - begin) / count, 'ms', { note: `${parallel} at once` });
+  report("opening all, the server's CPU for each", (after.cpuMs - before.cpuMs) / count, 'ms');
+  report('opening all, the first pull, p99', quantile(times, 0.99), 'ms');
+  report('memory of an open tenant, heap', ((after.heapMB - before.heapMB) / count) * 1024, 'kB');
+  report('memory of an open tenant, resident', ((after.rssMB - before.rssMB) / count) * 1024, 'kB');
+  report('connections when all are open', await connections(), '', { goals: [atMost(100)] });
 }
 
-/** Nobody asks for anything: nothing is done for those that are open. */
+/** Without requests, the server does no work for open tenants. */
 async function idle(): Promise<void> {
   progress('all are open, and nobody asks');
   while ((await connections()) > 0) await sleep(500);
   const [before, sessionsBefore] = [await state(), await sessions()];
   await sleep(1000 * idleSeconds);
   const [after, sessionsAfter] = [await state(), await sessions()];
-  tell('idle, connections opened a second', (sessionsAfter - sessionsBefore) / idleSeconds, '', { goals: [atMost(0)] });
-  tell("idle, the server's CPU a second", (after.cpuMs - before.cpuMs) / idleSeconds, 'ms');
+  report('idle, connections opened a second', (sessionsAfter - sessionsBefore) / idleSeconds, '', {
+    goals: [atMost(0)],
+  });
+  report("idle, the server's CPU a second", (after.cpuMs - before.cpuMs) / idleSeconds, 'ms');
 }
 
-/** Measures the others before one tenant is flooded, and meanwhile, again and again. */
+/** Repeatedly measures the other tenants before one tenant is flooded, and during the flood. */
 async function during(
   what: string,
   load: Load,
@@ -164,15 +166,15 @@ async function during(
     meanwhile.push(...(await load.measure(seconds)));
     await end();
     note = JSON.stringify(await flooding.ask({}));
-    await sleep(settleMs);
+    await sleep(afterEffectsMs);
   }
   await flooding.stop('SIGKILL');
   const limitName = 'before';
   const [was, is] = [before, meanwhile].map((times) => quantile(times, 0.99)) as [number, number];
-  const goals = [{ of: 'ratio', is: 'at most', bound: mostTimes } as const];
-  tell(`${what}, others p50`, quantile(meanwhile, 0.5), 'ms', { limit: quantile(before, 0.5), limitName });
-  tell(`${what}, others p99`, is, 'ms', { limit: was, limitName, ratio: is / was, goals, note });
-  tell(`${what}, others' requests that failed`, load.failures.length - failed, '', {
+  const goals = [{ of: 'ratio', is: 'at most', bound: maxSlowdown } as const];
+  report(`${what}, others p50`, quantile(meanwhile, 0.5), 'ms', { limit: quantile(before, 0.5), limitName });
+  report(`${what}, others p99`, is, 'ms', { limit: was, limitName, ratio: is / was, goals, note });
+  report(`${what}, others' requests that failed`, load.failures.length - failed, '', {
     goals: [atMost(0)],
     note: load.failures[failed] ?? '',
   });
@@ -181,7 +183,7 @@ async function during(
 interface Trouble {
   readonly tenant: string;
   readonly connections?: number;
-  /** What else happens; returns what ends it. */
+  /** Starts additional trouble, and returns a function that ends it. */
   readonly happen?: () => Promise<() => Promise<unknown>>;
 }
 
@@ -216,7 +218,7 @@ async function kill(load: Load): Promise<void> {
   });
 }
 
-/** Tenants that nobody uses are closed, and leave nothing behind. */
+/** Idle tenants are closed, and leave nothing behind. */
 async function closed(): Promise<void> {
   progress('until all have been closed');
   const openNow = async () => {
@@ -225,7 +227,7 @@ async function closed(): Promise<void> {
   };
   while ((await openNow()) > 0 || (await connections()) > 0) await sleep(500);
   const { heapMB, rssMB } = await state();
-  tell('all closed, heap', heapMB, 'MB');
-  tell('all closed, resident', rssMB, 'MB');
-  tell('all closed, connections', await connections(), '', { goals: [atMost(0)] });
+  report('all closed, heap', heapMB, 'MB');
+  report('all closed, resident', rssMB, 'MB');
+  report('all closed, connections', await connections(), '', { goals: [atMost(0)] });
 }

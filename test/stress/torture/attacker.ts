@@ -1,4 +1,4 @@
-/** A process that attacks a server, so that what keeps it busy does not delay those who measure. */
+/** A process that attacks a server. It is separate so that it does not delay the measuring process. */
 import { attacks, type Order } from './attacks.js';
 
 process.on('message', (order: Order) => {

@@ -1,23 +1,23 @@
-/** What one user, `ann`, does to a server. */
+/** Attacks of one user, `ann`, on a server. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LargePull } from '../../integration/conformance/large-pulls.js';
 import { mutation, pullBody, pushBody, send } from '../../integration/conformance/wire.js';
 
 export interface Order {
-  /** One of `attacks`. */
+  /** A name in `attacks`. */
   readonly name: string;
-  /** Where the server is. */
+  /** The server's URL. */
   readonly url: string;
-  /** How many requests are open at once. */
+  /** The number of concurrent requests. */
   readonly times: number;
-  /** How many streams of pokes are. */
+  /** The number of concurrent streams of pokes. */
   readonly streams: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** Each goes on until the process ends. */
+/** Each continues until the process ends. */
 export const attacks: Readonly<Record<string, (order: Order) => void>> = {
   'first pulls that are not read'(order) {
     times(order, (i) => new LargePull(order, `large ${i}`));
@@ -45,7 +45,7 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
     flood(order, '/sync/push', (i, n) => pushOf(5_000, () => `many ${i} ${n}`, `many ${i} ${n}`));
   },
   'pushes of 1,000 clients'(order) {
-    flood(order, '/sync/push', (i, n) => pushOf(1_000, (place) => `client ${i} ${n} ${place}`, `clients ${i} ${n}`));
+    flood(order, '/sync/push', (i, n) => pushOf(1_000, (index) => `client ${i} ${n} ${index}`, `clients ${i} ${n}`));
   },
   'mutators that hang'(order) {
     flood(order, '/sync/push', (i) =>
@@ -72,8 +72,8 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
         ? fetchAsAnn(order, `${views}/${i}`, { Accept: 'text/event-stream' }).catch(() => {})
         : again(async () => {
             const { headers } = await fetchAsAnn(order, `${views}/1`);
-            const known = { 'If-None-Match': headers.get('ETag') ?? '', Prefer: 'wait=60' };
-            await fetchAsAnn(order, `${views}/1`, known);
+            const conditional = { 'If-None-Match': headers.get('ETag') ?? '', Prefer: 'wait=60' };
+            await fetchAsAnn(order, `${views}/1`, conditional);
           }),
     );
   },
@@ -86,10 +86,10 @@ export const attacks: Readonly<Record<string, (order: Order) => void>> = {
   },
 };
 
-/** How many requests are sent over a connection before any answer is read. */
+/** The number of requests sent over a connection before any response is read. */
 const sentAhead = 20_000;
 
-/** Sends requests without a login over a connection that takes no answers, and opens another one when it is closed. */
+/** Sends unauthenticated requests over a connection without reading responses. Opens another one when it is closed. */
 function sendAhead(order: Order, path: string): void {
   const { hostname, port } = new URL(order.url);
   const socket = connect(Number(port), hostname).pause();
@@ -98,11 +98,11 @@ function sendAhead(order: Order, path: string): void {
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(sentAhead));
 }
 
-/** @param clientOf the client of the mutation at a place, from 0 */
-function pushOf(length: number, clientOf: (place: number) => string, clientGroupID: string): object {
+/** @param clientOf the client of the mutation with this index, from 0 */
+function pushOf(length: number, clientOf: (index: number) => string, clientGroupID: string): object {
   const next = new Map<string, number>();
-  const mutations = Array.from({ length }, (_, place) => {
-    const clientID = clientOf(place);
+  const mutations = Array.from({ length }, (_, index) => {
+    const clientID = clientOf(index);
     const n = (next.get(clientID) ?? 0) + 1;
     next.set(clientID, n);
     return mutation(n, 'count', { clientID, n }, clientID);
@@ -121,13 +121,13 @@ function times<T>({ times }: Pick<Order, 'times'>, once: (i: number) => T): T[] 
 }
 
 /**
- * Sends requests at so many places at once, again and again.
- * @param bodyOf the body of the n-th request at a place, from 0
+ * Sends requests in a loop at a number of places at the same time.
+ * @param bodyOf the body of the n-th request with an index, from 0
  */
-function flood(order: Order, path: string, bodyOf: (place: number, n: number) => object | string): void {
-  times(order, (place) => {
+function flood(order: Order, path: string, bodyOf: (index: number, n: number) => object | string): void {
+  times(order, (index) => {
     let n = 0;
-    return again(() => send(order, path, bodyOf(place, n++)));
+    return again(() => send(order, path, bodyOf(index, n++)));
   });
 }
 

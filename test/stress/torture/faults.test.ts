@@ -1,4 +1,4 @@
-/** The faults that `npm run stress -- torture 17` tries out fit the compiled package. */
+/** Verifies that the faults of `npm run stress -- torture 17` fit the compiled package. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { builtPackage } from '../../support/built.js';
 import { patched } from '../../support/patch.js';
 import { faults } from './faults.js';
 
-it.each(faults)('$name', ({ patches }) => {
+it.each(faults)('the fault fits the compiled package: $name', ({ patches }) => {
   for (const patch of patches) {
     const sound = readFileSync(join(builtPackage, patch.file), 'utf8');
     expect(patched(sound, patch)).not.toBe(sound);

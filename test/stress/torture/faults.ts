@@ -1,4 +1,4 @@
-/** Well-known faults of the compiled package, each with the line that finds it, and by which of its figures. */
+/** Known faults of the compiled package, each with the line that detects it, and the figure that shows it. */
 
 import type { Patch } from '../../support/patch.js';
 import {
@@ -22,7 +22,7 @@ export interface SeededFault {
   readonly line: Line;
   /** The figure that must miss its goal. */
   readonly figure: RegExp;
-  /** The files are below `dist`. */
+  /** Their files are relative to `dist`. */
   readonly patches: readonly Patch[];
 }
 
@@ -37,53 +37,53 @@ export const faults: readonly SeededFault[] = [
     patches: compiled(claimWithoutLock),
   },
   {
-    name: 'a lastMutationID outside of the transaction of its effects',
+    name: 'a lastMutationID written outside the transaction of its effects',
     line: serversKilled,
     figure: ofMutations,
     patches: compiled(separateLastMutationID),
   },
   {
-    name: 'a cursor of transaction IDs in place of the snapshot',
+    name: 'a cursor of transaction IDs instead of a snapshot',
     line: postgresKilled,
     figure: ofData,
     patches: compiled(cursorOfXmax),
   },
   {
-    name: 'a cursor in the order of the log in place of the snapshot',
+    name: 'a cursor in log order instead of a snapshot',
     line: postgresKilled,
     figure: ofData,
     patches: compiled(cursorOfTheLog),
   },
   {
-    name: 'a transaction that is not tried again after a conflict',
+    name: 'a transaction that is not retried after a conflict',
     line: hotRow,
     figure: /^pushes that were refused$/,
     patches: [
-      { file: 'db/transact.js', find: 'FREE_ATTEMPTS = 2', replace: 'FREE_ATTEMPTS = 1' },
-      { file: 'db/transact.js', find: 'QUEUED_ATTEMPTS = 18', replace: 'QUEUED_ATTEMPTS = 1' },
+      { file: 'db/transact.js', find: 'parallelAttempts = 2', replace: 'parallelAttempts = 1' },
+      { file: 'db/transact.js', find: 'queuedAttempts = 18', replace: 'queuedAttempts = 1' },
     ],
   },
   {
-    name: 'a mutation that is applied again when it comes again',
+    name: 'a mutation that is applied again when it is resent',
     line: chaosProxy,
     figure: ofMutations,
     patches: compiled(claimOfAny),
   },
   {
-    name: 'a temporary file that is kept when its client goes away',
+    name: 'a temporary file that stays when its client disconnects',
     line: hostileUser,
     figure: /^held by the server/,
     patches: [{ file: 'http/sending/read-ahead.js', find: 'await this.#store?.close();', replace: '' }],
   },
   {
-    name: 'a statement for many users that mixes them up',
+    name: 'a shared statement that mixes up users',
     line: twoUsers,
     figure: /^responses that show something of another user$/,
     patches: [
       {
-        file: 'pulls/seated-reads.js',
-        find: 'texts.get(isShared ? place : null)',
-        replace: 'texts.get(isShared ? (place + 1) % tables.length : null)',
+        file: 'pulls/cohort-reads.js',
+        find: 'texts.get(isShared ? index : null)',
+        replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
       },
     ],
   },

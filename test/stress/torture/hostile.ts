@@ -6,7 +6,7 @@ import type { SentRequest } from '../../integration/rest/sent.js';
 
 const json = JSON.stringify;
 
-/** Names that an object has already, and texts that are hard to compare or to store. */
+/** Names that every object already has, and texts that are difficult to compare or to store. */
 export const texts: readonly string[] = [
   ...naughtyStrings,
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', '\0', '\ud800', 'a\udfff', 'x'.repeat(5_000)],
@@ -26,7 +26,7 @@ const bodies: readonly SentRequest['body'][] = [
   json(Array.from({ length: 10_000 }, () => ({ name: 'nobody' }))),
 ];
 
-/** The parts of a read that are text, one by one replaced. */
+/** Replaces the text parts of a read, one at a time. */
 function readsWith(text: string): SentRequest[] {
   const path = '/api/views/document';
   const [name, quoted] = [encodeURIComponent(text.toWellFormed()), `"${text}"`];
@@ -47,12 +47,12 @@ function readsWith(text: string): SentRequest[] {
   ];
 }
 
-/** Whether clients can send a text as the value of a header. */
+/** True if clients can send a text as a header's value. */
 function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** The fields of each body that are text, one by one replaced. */
+/** Replaces the text fields of each body, one at a time. */
 function withText(text: string): SentRequest[] {
   const pulls = ['clientGroupID', 'profileID', 'schemaVersion', 'cookie'].map((field) => pullBody({ [field]: text }));
   const cookies = ['order', 'snapshot', 'signature'].map((field) => pullBody({ cookie: { order: 1, [field]: text } }));
@@ -67,13 +67,13 @@ function withText(text: string): SentRequest[] {
     })),
     { path: `/api/mutators/${encodeURIComponent(text.toWellFormed())}`, body: '{}' },
     { path: '/api/mutators', body: json([{ name: text, args: text }]) },
-    // Answered with an error, or it would not end.
+    // Gets an error response; otherwise it would not end.
     { path: `/sync/poke?${query}`, method: 'POST' },
     { path: `/${encodeURIComponent(text.toWellFormed())}`, method: 'GET' },
   ];
 }
 
-/** Bodies that grow, or are large. */
+/** Bodies that are large, or become so when decompressed. */
 export function bombs(): SentRequest[] {
   const zeros = gzipSync(Buffer.alloc(100 * 2 ** 20)) as Uint8Array<ArrayBuffer>;
   const large = json({ ...pushBody([]), padding: 'x'.repeat(17 * 2 ** 20) });
@@ -89,7 +89,7 @@ export function bombs(): SentRequest[] {
   ]);
 }
 
-/** @param every takes one of so many */
+/** @param every takes one out of this many */
 export function hostileRequests(every: number): SentRequest[] {
   const all = [
     ...paths.flatMap((path) => bodies.map((body) => ({ path, body }))),

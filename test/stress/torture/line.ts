@@ -1,8 +1,8 @@
-/** A line of the scorecard: what is done to the servers, and what must hold. */
+/** A line of the scorecard: the trouble for the servers, and what must hold. */
 import type { Result } from '../../../bench/scenario.js';
 import type { EngineName } from './rig/engines.js';
 
-/** In full, for the record; or short, for CI. */
+/** Full for the record, short for CI. */
 export type Size = 'full' | 'short';
 
 export interface Torture {
@@ -10,17 +10,17 @@ export interface Torture {
   /** The folder of the compiled package under test. */
   readonly code: string;
   readonly seed: number;
-  /** What the clients are. */
+  /** The engine of the clients. */
   readonly engine: EngineName;
-  /** How long the lines take that go on for a time. Default: as the size has it. */
+  /** The duration of lines that run for a time. Default: determined by the size. */
   readonly minutes: number | undefined;
   readonly progress: (message: string) => void;
 }
 
-/** What a line has found out. */
+/** The result of a line. */
 export interface Outcome {
   readonly results: readonly Result[];
-  /** Charts, as SVG, by the names of their files. */
+  /** Charts as SVG, by file name. */
   readonly charts?: Readonly<Record<string, string>>;
 }
 
@@ -28,9 +28,9 @@ export interface Line {
   /** Its number, or its name. */
   readonly line: string;
   readonly title: string;
-  /** When it has passed. */
+  /** The condition for passing. */
   readonly pass: string;
-  /** How long it takes in full, in minutes. */
+  /** The duration in full size, in minutes. */
   readonly minutes: number;
   run(torture: Torture): Promise<Outcome>;
 }

@@ -1,4 +1,4 @@
-/** The lines in their order. */
+/** The lines in order. */
 import type { Line } from './line.js';
 import { brokenVariants } from './lines/broken-variants.js';
 import { chaosProxy } from './lines/chaos-proxy.js';

@@ -1,23 +1,23 @@
-/** Figures of a line, with the bounds that they must keep. */
+/** The figures of a line, with their bounds. */
 import { atLeast, atMost } from '../../../bench/goal.js';
 import type { Result } from '../../../bench/scenario.js';
 
-/** What must not be. */
+/** A figure that must be zero. */
 export function none(name: string, value: number, note?: string): Result {
   return { name, value, unit: '', goals: [atMost(0)], ...(note !== undefined && { note }) };
 }
 
-/** What there must be some of, else nothing was tried. */
-export function some(name: string, value: number, least = 1): Result {
-  return { name, value, unit: '', goals: [atLeast(least)] };
+/** A figure that must not be zero; otherwise nothing was tried. */
+export function some(name: string, value: number, min = 1): Result {
+  return { name, value, unit: '', goals: [atLeast(min)] };
 }
 
-/** What depends on the machine. Trials do not judge it. */
+/** A figure that depends on the machine. Trials do not judge it. */
 export function atMostOf(name: string, value: number, unit: 'ms' | 'MB' | 'MB/h' | 'clients', bound: number): Result {
   return { name, value, unit, goals: [atMost(bound)] };
 }
 
-/** What is only told. */
-export function told(name: string, value: number, unit = ''): Result {
+/** A figure without a goal. */
+export function figure(name: string, value: number, unit = ''): Result {
   return { name, value, unit };
 }

@@ -1,11 +1,11 @@
 /**
- * What the servers must survive, at full size, recorded in docs/reliability.md.
+ * The troubles that servers must survive, at full size, recorded in docs/reliability.md.
  *
  *   npm run stress -- torture 1                   a line; several are run one after the other
- *   npm run stress -- torture chaos --minutes 10  one that goes on for a time
- *   npm run stress -- torture 1 --short           as CI runs it; nothing is recorded
+ *   npm run stress -- torture chaos --minutes 10  a line that runs for a time
+ *   npm run stress -- torture 1 --short           as in CI; nothing is recorded
  *   npm run stress -- torture 1 --engine tidemark with the engine of tidemark/client; nothing is recorded
- *   npm run stress -- torture --report            writes the page from what has been recorded
+ *   npm run stress -- torture --report            writes the page from the records
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -78,5 +78,5 @@ function writePage(): void {
 }
 
 for (const line of chosen) await runLine(line!);
-// Clients that were closed may still wait for a while.
+// Closed clients may still wait for a while.
 process.exit();

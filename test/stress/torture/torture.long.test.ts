@@ -1,10 +1,10 @@
-/** The lines of docs/reliability.md, in short. In full, they are run by `npm run stress -- torture`. */
+/** The lines of docs/reliability.md, in short. `npm run stress -- torture` runs them in full. */
 import { expect, it } from 'vitest';
 import { isMet } from '../../../bench/goal.js';
 import { builtPackage } from '../../support/built.js';
 import { lines } from './list.js';
 
-/** It runs tests itself. */
+/** This line runs tests itself. */
 const ofTrials = '17';
 
 it.each(lines.filter(({ line }) => line !== ofTrials))('line $line: $pass', async ({ run }) => {
@@ -16,7 +16,7 @@ it.each(lines.filter(({ line }) => line !== ofTrials))('line $line: $pass', asyn
     minutes: undefined,
     progress: () => {},
   });
-  // What has a unit depends on the machine.
+  // Figures with a unit depend on the machine.
   const counts = results.filter(({ unit }) => unit === '');
   expect(counts.filter((result) => isMet(result) === false)).toEqual([]);
   expect(counts.length).toBeGreaterThan(1);

@@ -15,18 +15,18 @@ export interface Application {
   readonly mutators: Mutators<ClientBase, User>;
 }
 
-/** What version 1 needs. Nothing is unique in `written`: what is applied twice is there twice. */
+/** The tables of version 1. `written` has no unique column, so a mutation that is applied twice is there twice. */
 export const schema = `
   create table entry (id text primary key, owner text not null, n int not null default 0, kind text not null default 'plain');
   create table tag (id text primary key, owner text not null, label text not null);
   create table written (mutation text not null)`;
 
-/** What version 2 needs besides, and version 1 does not mind. */
+/** The additions of version 2, which do not affect version 1. */
 export const expand = `
   alter table entry add column stars int not null default 0;
   create table reminder (id text primary key, owner text not null)`;
 
-/** Takes away what version 2 does not need. */
+/** Removes what version 2 does not need. */
 export const contract = 'alter table entry drop column kind';
 
 interface Args {
@@ -37,7 +37,7 @@ interface Args {
 const defineView = viewFor<User>();
 const defineMutator = mutatorFor<User>();
 
-/** A mutator that writes down that it has run. */
+/** A mutator that records each run. */
 const writes = <A extends Args>(run: (call: { tx: ClientBase; owner: string; args: A; version?: string }) => unknown) =>
   defineMutator(async ({ tx, args: sent, ctx: { userID: owner }, schemaVersion: version }) => {
     const args = sent as A;
@@ -69,7 +69,7 @@ const first: Application = {
 const add2 = writes<Args & { stars?: number }>(({ tx, owner, args: { id, stars = 0 } }) =>
   tx.query('insert into entry (id, owner, stars) values ($1, $2, $3)', [id, owner, stars]),
 );
-/** Version 1 adds one. Version 2 says how many. */
+/** Version 1 adds one. Version 2 has an argument for the number. */
 const bump2 = writes<Args & { by: number }>(({ tx, args: { id, by }, version }) =>
   tx.query('update entry set n = n + $2 where id = $1', [id, version === '1' ? 1 : by]),
 );
@@ -106,7 +106,7 @@ const second: Application = {
 
 export const applications = { first, both, second };
 
-/** What a server of the application is made with, besides its database and its log. */
+/** The options of a server of the application, besides its database and its log. */
 export const optionsOf = ({ schemaVersions, views, mutators }: Application) => ({
   schemaVersions,
   views,
@@ -115,19 +115,19 @@ export const optionsOf = ({ schemaVersions, views, mutators }: Application) => (
   metrics: 'public' as const,
 });
 
-/** Calls mutators by turns. The first of each turn writes an entry that the others are about. */
-const turns =
+/** Calls mutators in rounds. The first call of each round writes an entry for the others. */
+const alternating =
   (...calls: readonly ((id: string) => { name: string; [arg: string]: unknown })[]): ClientVersion['mutation'] =>
   (clientID, number) => {
-    const place = (number - 1) % calls.length;
-    const { name, ...args } = calls[place]!(`${clientID}-${number - place}`);
+    const index = (number - 1) % calls.length;
+    const { name, ...args } = calls[index]!(`${clientID}-${number - index}`);
     return { name, args: { ...args, mutation: `${clientID}-${number}` } };
   };
 
 export const clientVersions: readonly [ClientVersion, ClientVersion] = [
   {
     schemaVersion: '1',
-    mutation: turns(
+    mutation: alternating(
       (id) => ({ name: 'add', id }),
       (id) => ({ name: 'bump', id }),
       (id) => ({ name: 'tag', id }),
@@ -137,7 +137,7 @@ export const clientVersions: readonly [ClientVersion, ClientVersion] = [
   },
   {
     schemaVersion: '2',
-    mutation: turns(
+    mutation: alternating(
       (id) => ({ name: 'add', id, stars: 3 }),
       (id) => ({ name: 'bump', id, by: 5 }),
       (id) => ({ name: 'tag', id }),
@@ -146,7 +146,7 @@ export const clientVersions: readonly [ClientVersion, ClientVersion] = [
   },
 ];
 
-/** What a client of a version should hold, by its keys, as the queries themselves say now. */
+/** The current results of the queries themselves: what a client of a version should hold, by key. */
 export async function rowsOf(
   { views }: Application,
   userID: string,

@@ -1,4 +1,4 @@
-/** A client that pulls from any server, pushes to any, and notes what it is not to be told. */
+/** A client that pulls from any server and pushes to any, and records incorrect responses. */
 import { isDeepStrictEqual } from 'node:util';
 
 /** A server of some version. */
@@ -8,7 +8,7 @@ export interface Server {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** What clients of a version of an application send. */
+/** The requests of clients of an application's version. */
 export interface ClientVersion {
   readonly schemaVersion: string;
   /** The call with this number. */
@@ -36,10 +36,10 @@ export class Client {
   readonly userID: string;
   readonly clientID: string;
   cookie: Answer['cookie'] | null = null;
-  /** Whatever was wrong with an answer, in words. */
+  /** Descriptions of everything that was wrong with responses. */
   readonly objections: string[] = [];
   resets = 0;
-  /** How often a server was not one of its schema version. */
+  /** The number of requests to servers that did not serve its schema version. */
   unserved = 0;
   readonly version: ClientVersion;
   readonly #rows = new Map<string, unknown>();
@@ -56,7 +56,7 @@ export class Client {
     return this.#pushed;
   }
 
-  /** Whether it was told of all its mutations. */
+  /** True if servers have confirmed all its mutations. */
   get isConfirmed(): boolean {
     return this.#confirmed === this.#pushed;
   }
@@ -86,19 +86,19 @@ export class Client {
       else if (op.op === 'put') this.#rows.set(op.key, op.value);
       else this.#rows.delete(op.key);
     }
-    const told = answer.lastMutationIDChanges[clientGroupID] ?? this.#confirmed;
-    if (told < this.#confirmed) this.objections.push('mutations were taken back');
-    this.#confirmed = told;
+    const confirmed = answer.lastMutationIDChanges[clientGroupID] ?? this.#confirmed;
+    if (confirmed < this.#confirmed) this.objections.push('mutations were taken back');
+    this.#confirmed = confirmed;
     this.cookie = answer.cookie;
   }
 
-  /** Calls the next mutator. Nobody takes it for granted that the server has got it. */
+  /** Calls the next mutator, without assuming that the server receives it. */
   async push(server: Server): Promise<void> {
     this.#pushed++;
     await this.pushAgain(server);
   }
 
-  /** Pushes all mutations that it was not told of. */
+  /** Pushes all unconfirmed mutations. */
   async pushAgain(server: Server): Promise<void> {
     const { clientID, clientID: clientGroupID } = this;
     const mutations = Array.from({ length: this.#pushed - this.#confirmed }, (_, i) => {
@@ -122,8 +122,9 @@ export class Client {
     const answer = (await response.json()) as Record<string, unknown>;
     if (!this.isServedBy(server)) {
       this.unserved++;
-      if (!isDeepStrictEqual(answer, refused))
+      if (!isDeepStrictEqual(answer, refused)) {
         this.objections.push(`${path} was answered by a server of other versions`);
+      }
     } else if (answer.error !== undefined) this.objections.push(`${path} was refused: ${JSON.stringify(answer)}`);
     return answer;
   }

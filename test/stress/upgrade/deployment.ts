@@ -1,4 +1,4 @@
-/** Servers of several versions of an application over one database, and clients that are sent to any of them. */
+/** Servers of several versions of an application over one database, and clients that are routed to any of them. */
 import type pg from 'pg';
 import { migrate } from '../../../src/migrate.js';
 import { seeded } from '../../integration/conformance/random.js';
@@ -13,10 +13,10 @@ const users = ['ann', 'ben', 'cat'];
 export class Deployment {
   readonly #database: TestDatabase;
   readonly #random: ReturnType<typeof seeded>;
-  /** Why those servers have reset clients that were stopped. */
+  /** The reasons for which stopped servers reset clients. */
   readonly reasons = new Set<string>();
   #servers: readonly Running[] = [];
-  readonly #gone: Client[] = [];
+  readonly #removed: Client[] = [];
   #clients: readonly Client[] = [];
 
   private constructor(database: TestDatabase, seed: number) {
@@ -51,7 +51,7 @@ export class Deployment {
     for (const server of ending) for (const reason of await server.close()) this.reasons.add(reason);
   }
 
-  /** Opens clients of a schema version: two of each user. */
+  /** Opens clients of a schema version: two for each user. */
   open(schemaVersion: string): void {
     const version = clientVersions.find((one) => one.schemaVersion === schemaVersion)!;
     const clients = users.flatMap((user) =>
@@ -60,15 +60,15 @@ export class Deployment {
     this.#clients = [...this.#clients, ...clients];
   }
 
-  /** The clients of a schema version go, and are returned. */
+  /** Removes and returns the clients of a schema version. */
   leave(schemaVersion: string): readonly Client[] {
     const leaving = this.#clients.filter(({ version }) => version.schemaVersion === schemaVersion);
     this.#clients = this.#clients.filter((client) => !leaving.includes(client));
-    this.#gone.push(...leaving);
+    this.#removed.push(...leaving);
     return leaving;
   }
 
-  /** All clients pull and push, and others write, several at once. */
+  /** All clients pull and push while others write, several at a time. */
   async work(steps: number): Promise<void> {
     const work = async (client: Client) => {
       for (let step = 0; step < steps; step++) await this.#step(client);
@@ -84,8 +84,8 @@ export class Deployment {
     else await client.pull(this.server());
   }
 
-  /** Has all clients come to rest at servers that serve them, and returns what is wrong then, and was on the way. */
-  async settle(): Promise<string[]> {
+  /** Brings all clients to a final state at servers that serve them. Returns all objections, including earlier ones. */
+  async converge(): Promise<string[]> {
     const wrong: string[] = [];
     for (const client of this.#clients) {
       await client.pushAgain(this.server(client));
@@ -100,7 +100,7 @@ export class Deployment {
       if (!client.holds(rows)) wrong.push(`${clientID} holds other rows than its version has`);
       if (!client.isConfirmed) wrong.push(`${clientID} was not told of all its mutations`);
     }
-    const everyone = [...this.#gone, ...this.#clients];
+    const everyone = [...this.#removed, ...this.#clients];
     const pushed = everyone.flatMap(({ clientID, pushed }) =>
       Array.from({ length: pushed }, (_, i) => `${clientID}-${i + 1}`),
     );
@@ -114,18 +114,18 @@ export class Deployment {
     return [...wrong, ...everyone.flatMap(({ objections }) => objections)];
   }
 
-  /** How often clients were reset, all together. */
+  /** The number of resets of all clients. */
   get resets(): number {
-    return [...this.#gone, ...this.#clients].reduce((sum, { resets }) => sum + resets, 0);
+    return [...this.#removed, ...this.#clients].reduce((sum, { resets }) => sum + resets, 0);
   }
 
-  /** How often clients met a server that does not serve their version. */
+  /** The number of requests to servers that do not serve the clients' version. */
   unserved(schemaVersion: string): number {
     const clients = this.#clients.filter(({ version }) => version.schemaVersion === schemaVersion);
     return clients.reduce((sum, { unserved }) => sum + unserved, 0);
   }
 
-  /** What the servers that run have counted, over all of them. */
+  /** The number of pulls that the running servers have counted, summed up. */
   async pullsOf(schemaVersion: string): Promise<number> {
     let sum = 0;
     for (const { fetch } of this.#servers) {
@@ -137,7 +137,7 @@ export class Deployment {
     return sum;
   }
 
-  /** Any server, or any of those that serve a client. */
+  /** Picks any server, or any that serves a client. */
   server(client?: Client): Running {
     const servers = client ? this.#servers.filter((server) => client.isServedBy(server)) : this.#servers;
     return servers[this.#random(servers.length)]!;

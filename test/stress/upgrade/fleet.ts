@@ -1,4 +1,4 @@
-/** Servers of several versions over one database, and clients that go from any of them to any other. */
+/** Servers of several versions over one database, and clients that switch between them. */
 import type pg from 'pg';
 import { defineView } from '../../../src/view/define.js';
 import { seeded } from '../../integration/conformance/random.js';
@@ -56,7 +56,7 @@ export class Fleet {
     return code.migrate({ database: this.#database.url, views, log: silent });
   }
 
-  /** Starts servers of a version. They write their first tick at once, not after a minute. */
+  /** Starts servers of a version. They write their first heartbeat immediately, not after a minute. */
   async start(code: Code, count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       const { log, lines } = memoryLog();
@@ -74,11 +74,11 @@ export class Fleet {
       const running = { fetch: (request: Request) => sync.fetch(request), close: () => sync.close(), lines };
       this.#servers.set(code, [...(this.#servers.get(code) ?? []), running]);
     }
-    await this.tick(code);
+    await this.writeHeartbeat(code);
   }
 
-  /** As each server does once a minute. */
-  async tick(code: Code): Promise<void> {
+  /** Writes a heartbeat, as each server does once a minute. */
+  async writeHeartbeat(code: Code): Promise<void> {
     const db = code.openPool(this.#database.url, { max: 1 });
     await code.prune(db, hour).finally(() => db.close());
   }
@@ -90,7 +90,7 @@ export class Fleet {
     for (const server of servers) await server.close();
   }
 
-  /** Pulls, pushes and other writes, several at once. */
+  /** Pulls, pushes and other writes, several at a time. */
   async work(steps: number): Promise<void> {
     const work = async (client: Client) => {
       for (let step = 0; step < steps; step++) await this.#step(client);
@@ -106,8 +106,8 @@ export class Fleet {
     else await client.pull(this.#server());
   }
 
-  /** Has all clients come to rest, and returns what is wrong then, and was on the way. */
-  async settle(): Promise<string[]> {
+  /** Brings all clients to a final state, and returns all objections, including earlier ones. */
+  async converge(): Promise<string[]> {
     const wrong: string[] = [];
     for (const client of this.clients) {
       await client.pushAgain(this.#server());
@@ -130,7 +130,7 @@ export class Fleet {
     return wrong;
   }
 
-  /** Why clients were reset, and what servers have complained of. */
+  /** The reasons for resets, and the servers' complaints. */
   get complaints(): readonly unknown[] {
     return [...this.#ended, ...[...this.#servers.values()].flat()].flatMap(({ lines }) =>
       lines.flatMap(({ level, message, fields }) =>

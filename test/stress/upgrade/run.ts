@@ -1,6 +1,6 @@
 /**
- * `npm run stress -- upgrade --rounds 20 --seed 7`: both tests, each round with another history, whose seed is in the
- * names of the tests, and the application's servers in processes of their own. A round takes some forty seconds.
+ * `npm run stress -- upgrade --rounds 20 --seed 7`: both tests with another history in each round, whose seed is in the
+ * tests' names. The application's servers run in their own processes. A round takes about forty seconds.
  */
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';

@@ -1,4 +1,4 @@
-/** `serve.ts first`: a server of a version of the application, in a process of its own. */
+/** `serve.ts first`: a server of a version of the application, in its own process. */
 import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from '../../../src/node.js';
 import { createSync } from '../../../src/server.js';
 import { applications, optionsOf } from './application.js';

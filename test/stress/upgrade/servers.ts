@@ -1,4 +1,4 @@
-/** Servers of an application: in this process, each with connections of its own, or in processes of their own. */
+/** Servers of an application: in this process, each with its own connections, or in their own processes. */
 import { fileURLToPath } from 'node:url';
 import { createSync } from '../../../src/server.js';
 import { memoryLog } from '../../support/log.js';
@@ -8,7 +8,7 @@ import type { Server } from './client.js';
 
 export interface Running extends Server {
   readonly application: Application;
-  /** Stops it, and returns the reasons for resets in its log: an attempt and an answer have one each. */
+  /** Stops it, and returns the reasons for resets in its log. An attempt and a response have one each. */
   close(): Promise<string[]>;
 }
 

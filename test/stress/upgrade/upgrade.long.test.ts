@@ -1,4 +1,4 @@
-/** Two versions of Tidemark over one database, while clients go from the servers of one to those of the other. */
+/** Runs two versions of Tidemark over one database, while clients switch between the servers of both. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Fleet } from './fleet.js';
 import { seeds } from './seeds.js';
@@ -17,14 +17,14 @@ async function begin(seed: number): Promise<void> {
   await fleet.work(steps);
 }
 
-/** Nothing has been lost, nobody has been reset, and no server has complained. */
+/** Nothing was lost, no client was reset, and no server has complained. */
 async function expectWell(): Promise<void> {
-  expect(await fleet.settle()).toEqual([]);
+  expect(await fleet.converge()).toEqual([]);
   expect(fleet.complaints).toEqual([]);
   expect(fleet.clients.map(({ resets }) => resets)).toEqual(fleet.clients.map(() => 0));
 }
 
-/** The servers of the version before go. */
+/** Removes the servers of the previous version. */
 async function leaveAlone(): Promise<void> {
   await fleet.stop(versions.before);
   await fleet.work(2 * steps);
@@ -32,37 +32,37 @@ async function leaveAlone(): Promise<void> {
 }
 
 if (release === undefined) {
-  it('has no release to upgrade from yet', () => expect(release).toBeUndefined());
+  it('there is no release to upgrade from yet', () => expect(release).toBeUndefined());
 } else {
   beforeAll(async () => {
     versions = await loadVersions(release);
   });
   afterAll(removeVersions);
 
-  describe.each(seeds)(`from ${release}, seed %i`, (seed) => {
+  describe.each(seeds)(`an upgrade from ${release} (seed %i)`, (seed) => {
     beforeEach(() => begin(seed));
     afterEach(() => fleet.close());
 
-    it('the schema first: nobody is reset, and no mutation is lost', async () => {
+    it('resets no client and loses no mutation if the schema is migrated first', async () => {
       const { before, now } = versions;
       await Promise.all([fleet.work(steps), fleet.migrate(now)]);
       await expectWell();
       await fleet.start(now, 2);
       await fleet.work(2 * steps);
-      await fleet.tick(before);
-      await fleet.tick(now);
+      await fleet.writeHeartbeat(before);
+      await fleet.writeHeartbeat(now);
       await fleet.work(steps);
       await expectWell();
       await leaveAlone();
     });
 
-    it('the servers first: nobody is reset, and no mutation is lost', async () => {
+    it('resets no client and loses no mutation if the servers start first', async () => {
       const { before, now } = versions;
       await fleet.start(now, 2);
       await fleet.work(2 * steps);
       await expectWell();
       await Promise.all([fleet.work(steps), fleet.migrate(now)]);
-      await fleet.tick(before);
+      await fleet.writeHeartbeat(before);
       await fleet.work(steps);
       await expectWell();
       await leaveAlone();

@@ -1,4 +1,4 @@
-/** This version of Tidemark, and the last one that was released. */
+/** This version of Tidemark, and the latest release. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Code, loadCode } from '../oracle/code.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Ignored by git, and inside the package, so that the sources find their dependencies. Each process has its own. */
+/** Git ignores it. It is inside the package, so that the sources find their dependencies. Each process has its own. */
 const folder = join(root, '.tidemark', 'released', String(process.pid));
 
 export interface Versions {
@@ -15,7 +15,7 @@ export interface Versions {
   readonly now: Code;
 }
 
-/** The tag of the last release that this commit descends from; undefined if there is none yet. */
+/** The tag of the latest release that this commit descends from; undefined if there is none yet. */
 export function lastRelease(): string | undefined {
   const [last] = git('tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').toString().split('\n');
   return last || undefined;

@@ -4,7 +4,7 @@ import { products } from './stock.js';
 
 interface ProductRowProps {
   readonly product: Product;
-  /** True if it shows what the server has not confirmed. */
+  /** True if it shows data that the server has not confirmed. */
   readonly unsaved: boolean;
   /** Called with the product's ID when an edit of its name begins, and with undefined when it ends. */
   readonly onEditing: (id: string | undefined) => void;
@@ -37,7 +37,7 @@ export const ProductRow = memo(function ProductRow({ product, unsaved, onEditing
   const rename = ({ opened, text }: Edit) => {
     end();
     const edited = text.trim();
-    // A text that was left as it was must not undo what somebody else has renamed during the edit.
+    // A text that the user has not changed must not undo another user's rename during the edit.
     if (edited === '' || edited === opened.trim() || edited === name) return;
     products.update(id, (draft) => {
       draft.name = edited;
@@ -59,7 +59,7 @@ export const ProductRow = memo(function ProductRow({ product, unsaved, onEditing
         <input
           className="name"
           aria-label="Name"
-          // biome-ignore lint/a11y/noAutofocus: it takes the place of what was clicked
+          // biome-ignore lint/a11y/noAutofocus: it replaces the element that was clicked
           autoFocus
           maxLength={100}
           value={edit.text}

@@ -9,11 +9,11 @@ interface ProductsProps {
 
 const rowHeight = 44;
 
-/** The products, of which those in sight are in the DOM, and the one that is edited. */
+/** The products. Only the visible ones and the edited one are in the DOM. */
 export function Products({ products }: ProductsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [editing, setEditing] = useState<string>();
-  // What somebody else renames moves in the list. The edit must not be lost for that.
+  // A rename by another user moves the row in the list. The edit must survive that.
   const edited = editing === undefined ? -1 : products.findIndex(({ id }) => id === editing);
   const virtualizer = useVirtualizer({
     count: products.length,

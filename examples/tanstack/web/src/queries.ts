@@ -2,7 +2,7 @@
 import { count, eq, type InitialQueryBuilder, ilike, sum } from '@tanstack/react-db';
 import { categories, products } from './stock.js';
 
-/** The products of a category, or of all, whose names contain a text. */
+/** The products of a category or of all categories whose names contain a text. */
 export function productsOf(q: InitialQueryBuilder, category: string, text: string) {
   let query = q.from({ product: products }).orderBy(({ product }) => product.name);
   if (category) query = query.where(({ product }) => eq(product.categoryID, category));
@@ -10,7 +10,7 @@ export function productsOf(q: InitialQueryBuilder, category: string, text: strin
   return query;
 }
 
-/** How many products each category has, and how much of them is in stock. */
+/** The number of products in each category, and their total stock. */
 export function totals(q: InitialQueryBuilder) {
   return q
     .from({ product: products })

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { usePending, useStatus } from 'tidemark/react';
 import { client } from './stock.js';
 
-/** The state of the connection, what is not saved yet, and the last change that was refused. */
+/** The state of the connection, unsaved changes, and the last refused change. */
 export function SyncState() {
   const { state, error } = useStatus(client);
   const pending = usePending(client);

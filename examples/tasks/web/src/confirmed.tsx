@@ -2,14 +2,14 @@ import { useState } from 'react';
 
 interface ConfirmedProps {
   readonly label: string;
-  /** What to ask first; undefined if there is nothing to lose. */
+  /** The question to ask first; undefined if there is nothing to lose. */
   readonly question: string | undefined;
   readonly yes: string;
   readonly no: string;
   readonly onConfirmed: () => void;
 }
 
-/** A button that asks before it does what cannot be undone. */
+/** A button that asks before an action that cannot be undone. */
 export function Confirmed({ label, question, yes, no, onConfirmed }: ConfirmedProps) {
   const [asking, setAsking] = useState(false);
   if (!asking || !question) {
@@ -25,7 +25,7 @@ export function Confirmed({ label, question, yes, no, onConfirmed }: ConfirmedPr
       <button type="button" className="danger" onClick={onConfirmed}>
         {yes}
       </button>
-      {/* biome-ignore lint/a11y/noAutofocus: the button that had the focus is gone, and this one does no harm */}
+      {/* biome-ignore lint/a11y/noAutofocus: the button that had the focus is gone, and this one is harmless */}
       <button type="button" autoFocus onClick={() => setAsking(false)}>
         {no}
       </button>

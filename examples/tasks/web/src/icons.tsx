@@ -1,6 +1,6 @@
 /**
- * Small icons in the colour of the surrounding text. The words beside them, or the names of their buttons, say what
- * they mean.
+ * Small icons in the colour of the surrounding text. The words beside them, or the names of their buttons, state their
+ * meaning.
  */
 import type { ReactNode } from 'react';
 

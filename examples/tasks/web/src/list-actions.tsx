@@ -1,7 +1,7 @@
 import { useClient } from './client.js';
 import { Confirmed } from './confirmed.js';
 
-/** What an owner can do with a whole list. */
+/** An owner's actions on a whole list. */
 export function ListActions({ listID }: { listID: string }) {
   const { mutate } = useClient();
   return (

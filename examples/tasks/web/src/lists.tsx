@@ -10,7 +10,7 @@ interface ListsProps {
   readonly listParameter: string;
 }
 
-/** The user's own lists, then those of others, each sorted by name; and the one that is shown. */
+/** The user's own lists and those of others, each sorted by name, and the selected list. */
 export function Lists({ user, listParameter }: ListsProps) {
   const client = useClient();
   const { state } = useStatus(client);

@@ -8,7 +8,7 @@ export type Views = typeof views;
 /** Finds the rows of a list without reading those of other lists. */
 export const indexes = { todo: ['listID'], share: ['listID'] } as const;
 
-/** The expected effect of each mutation. The server's mutator of the same name has the last word. */
+/** The expected effect of each mutation. The result of the server's mutator with the same name replaces it. */
 export function mutatorsFor(user: string): ClientMutators<Mutators, Views> {
   return {
     list: {

@@ -5,7 +5,7 @@ import type { Args } from '../../src/mutators.js';
 import { useClient } from './client.js';
 import { CrossIcon } from './icons.js';
 
-/** What the user was about to do. */
+/** The action that failed, in words. */
 const actions: Readonly<Record<string, string>> = {
   'list.create': 'add the list',
   'list.delete': 'delete the list',
@@ -17,7 +17,7 @@ const actions: Readonly<Record<string, string>> = {
   'todo.delete': 'delete the todo',
 } satisfies { readonly [Name in keyof Args]: string };
 
-/** Why the client does not sync, what the server has refused since the page was opened, and if there is a newer version. */
+/** The reason for which the client does not sync, what the server has refused, and newer versions of the page. */
 export function Notices() {
   const client = useClient();
   const { error, outdated } = useStatus(client);

@@ -8,7 +8,7 @@ interface PanelBarProps {
   readonly onSignOut: () => void;
 }
 
-/** The state of syncing, and what ends it. */
+/** The state of syncing, and the controls that stop it. */
 export function PanelBar({ title, onSignOut }: PanelBarProps) {
   const client = useClient();
   const { state } = useStatus(client);
@@ -18,7 +18,7 @@ export function PanelBar({ title, onSignOut }: PanelBarProps) {
       {title && <h2 className="panel-title">{title}</h2>}
       <div role="status" aria-label="Sync" className="sync" data-state={state} data-pending={pending}>
         <span className="sync-state">{words[state]}</span>
-        {/* This changes too often to be announced by screen readers. */}
+        {/* Changes too often for screen readers to announce it. */}
         <span className="sync-detail" aria-live="off">
           {pending.toLocaleString('en')} pending
         </span>

@@ -15,7 +15,7 @@ interface PanelProps {
   readonly title?: string;
 }
 
-/** The whole application for one user, whose client is open for as long as it is shown. The data stays in the browser. */
+/** The whole application for one user, whose client is open while it is shown. The data stays in the browser. */
 export function Panel(props: PanelProps) {
   const { user } = props;
   const [client, setClient] = useState<Client<Mutators, Views>>();

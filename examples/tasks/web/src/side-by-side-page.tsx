@@ -2,7 +2,7 @@ import { accounts } from '../../src/accounts.js';
 import { PageHeader } from './page-header.js';
 import { Panel } from './panel.js';
 
-/** Two accounts in one window, each with a client of its own. */
+/** Two accounts in one window, each with its own client. */
 export function SideBySidePage() {
   return (
     <div className="page">

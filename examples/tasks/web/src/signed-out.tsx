@@ -1,7 +1,7 @@
 /**
  * The deletion of the user's data in this browser after a sign-out:
- * - `elsewhere`: the tab in which the user has signed out sees to it
- * - `running`, `done` or `failed`: this tab does
+ * - `elsewhere`: by the tab in which the user has signed out
+ * - `running`, `done` or `failed`: by this tab
  */
 export type Deletion = 'elsewhere' | 'running' | 'done' | 'failed';
 
@@ -11,7 +11,7 @@ interface SignedOutProps {
   readonly onRetry: () => void;
 }
 
-/** What is shown after a sign-out. It claims only what is true by now. */
+/** The page after a sign-out. It claims only what is already true. */
 export function SignedOut({ user, deletion, onRetry }: SignedOutProps) {
   const failed = deletion === 'failed';
   return (

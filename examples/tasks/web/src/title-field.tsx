@@ -10,12 +10,12 @@ interface TitleFieldProps {
 }
 
 /**
- * A field for editing a todo's title. Enter or leaving the field saves it; Escape does not. A text that the user left as
- * it was is not saved: somebody else may have changed the title during the edit.
+ * A field for editing a todo's title. Enter or leaving the field saves it; Escape does not. An unchanged text is not
+ * saved, because another user may have changed the title during the edit.
  */
 export function TitleField({ title, onEdited, onLeave }: TitleFieldProps) {
   const input = useRef<HTMLInputElement>(null);
-  /** The text when the edit was opened, as the field has it: without line breaks. */
+  /** The initial text as the field has it: without line breaks. */
   const opened = useRef('');
   useEffect(() => {
     const field = input.current!;

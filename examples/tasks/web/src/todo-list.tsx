@@ -13,7 +13,7 @@ interface TodoListProps {
 
 const usualRowHeight = 45;
 
-/** A list's todos. Only those in sight are in the DOM. */
+/** A list's todos. Only visible ones are in the DOM. */
 export function TodoList({ listID, todos }: TodoListProps) {
   const { mutate } = useClient();
   const scroller = useRef<HTMLDivElement>(null);
@@ -81,7 +81,7 @@ export function TodoList({ listID, todos }: TodoListProps) {
   );
 }
 
-/** Adds the row that the Tab key reaches, so that it stays in the DOM wherever the list is scrolled to. */
+/** Adds the row that the Tab key reaches, so that it stays in the DOM at any scroll position. */
 function withRow(rows: number[], row: number): number[] {
   return row < 0 || rows.includes(row) ? rows : [...rows, row].sort((a, b) => a - b);
 }

@@ -9,11 +9,11 @@ interface TodoRowProps {
   readonly todo: Todo;
   readonly index: number;
   readonly count: number;
-  /** Whether the Tab key reaches this row. The arrow keys reach all rows. */
+  /** True if the Tab key reaches this row. The arrow keys reach all rows. */
   readonly reachable: boolean;
   readonly onFocus: () => void;
   readonly onPress: (event: KeyboardEvent) => void;
-  /** A key ends the edit of its title, and the focus returns to the row. */
+  /** Called when a key ends the edit of its title. The focus then returns to the row. */
   readonly onLeave: () => void;
   readonly onDelete: () => void;
 }

@@ -13,7 +13,7 @@ export interface Roving {
 
 /**
  * Lets arrow keys move the focus between rows. Remembers the row by its todo, so that it stays the same when other
- * todos come and go.
+ * todos are added or removed.
  */
 export function useRoving(todos: readonly Todo[], container: RefObject<HTMLElement | null>): Roving {
   const [active, setActive] = useState({ id: '', index: 0 });

@@ -1,4 +1,4 @@
-/** The real sync client, as an application of the example would set it up: Replicache, or the engine of `tidemark/client`. */
+/** The real sync client, set up as an application would: Replicache, or the engine of `tidemark/client`. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import {
   type WriteTransaction,
 } from 'replicache';
 
-// Each request that waits listens to the one signal that a client has.
+// Each waiting request listens to the client's single abort signal.
 setMaxListeners(0);
 
-/** What the mutators of the example will do, as far as a client can tell. */
+/** The effects of the example's mutators that a client can predict. */
 export const optimistic = {
   'list.create': (tx: WriteTransaction, { id, name }: { id: string; name: string }) =>
     tx.set(`list/${id}`, { id, name, ownerID: 'me' }),
@@ -44,7 +44,7 @@ export type Engine = Replicache<Tasks & MutatorDefs>;
 export type OpenEngine = (options: ReplicacheOptions<Tasks & MutatorDefs>) => Engine;
 
 export type ClientOptions = Omit<Partial<ReplicacheOptions<Tasks>>, 'mutators'> & {
-  /** Besides those of the example. Another set of names makes another client group. */
+  /** Mutators besides those of the example. Another set of names makes another client group. */
   readonly moreMutators?: MutatorDefs;
   /** Default: the engine that `TIDEMARK_TEST_ENGINE` names, or Replicache. */
   readonly open?: OpenEngine;
@@ -52,18 +52,18 @@ export type ClientOptions = Omit<Partial<ReplicacheOptions<Tasks>>, 'mutators'> 
 
 export interface TestClient {
   readonly rep: Engine;
-  /** Everything that the client complained about. */
+  /** Every error that the client reported. */
   readonly errors: string[];
-  /** Every entry of the client's view but refusals, optimistic changes included. */
+  /** Every entry of the client's view except refusals, including optimistic changes. */
   entries(): Promise<Record<string, ReadonlyJSONObject>>;
   keys(): Promise<string[]>;
-  /** The number of mutations of its own that no pull has confirmed. */
+  /** The number of its own mutations that no pull has confirmed. */
   pending(): Promise<number>;
   /** Pulls until the condition holds. */
   pullUntil(condition: () => Promise<boolean>): Promise<void>;
   /** Pulls until every mutation is confirmed. */
   settle(): Promise<void>;
-  /** Waits until a new tab, before its first pull, would have what this one has. */
+  /** Waits until a new tab would have the same data as this one before its first pull. */
   persisted(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export function openClient(server: { readonly url: string }, user: string, optio
   const pullOnce = async () => {
     if (!idle) return;
     idle = false;
-    // It rejects only when the client is closed meanwhile.
+    // It rejects only if the client is closed in the meantime.
     await rep.pull({ now: true }).catch(() => {});
     idle = true;
   };
@@ -124,26 +124,26 @@ export function openClient(server: { readonly url: string }, user: string, optio
 const entriesOf = (engine: Engine) =>
   engine.query(async (tx) => Object.fromEntries((await tx.scan().entries().toArray()).filter(isData)));
 
-/** What a client shows, and which mutations that it shows no pull has confirmed: an effect alone may be a mutation's. */
+/** A client's entries and its unconfirmed mutations. An entry alone may be the effect of a pending mutation. */
 async function stateOf(engine: Engine) {
-  // A query waits until the client has opened its store; asking for what is pending does not.
+  // A query waits until the client has opened its store. Reading the pending mutations does not.
   const entries = await entriesOf(engine);
   const pending = await engine.experimentalPendingMutations();
   return { entries, pending: pending.map(({ clientID, id }) => `${clientID}/${id}`) };
 }
 
-/** The client of `tidemark/client` is told of refused mutations, under keys of their own. */
+/** False for refusals, which the client of `tidemark/client` receives under keys of their own. */
 function isData([key]: readonly [key: string, value: unknown]): boolean {
   return !key.startsWith('tidemark/');
 }
 
-// Only what runs in Vitest finds the bundled engine.
+// Only code that runs in Vitest finds the bundled engine.
 const own = process.env.TIDEMARK_TEST_ENGINE === 'tidemark' ? await import('./own-engine.js') : undefined;
 
 /** Both engines have the same methods. */
 const openEngine: OpenEngine = (options) => (own ? (own.openOwnEngine(options) as Engine) : new Replicache(options));
 
-/** Waits for a condition. What did not come to hold is seen in the stack. */
+/** Waits for a condition. The stack of the error shows which condition did not hold. */
 export async function until(condition: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
   const failure = new Error(`The condition did not hold within ${timeoutMs} ms`);
   const deadline = Date.now() + timeoutMs;

@@ -10,7 +10,7 @@ const { client } = fixture;
 
 const steps = 200;
 
-it('random mutations by three clients of two users, and by the database: all converge to the truth', async () => {
+it('three clients of two users converge with the database under random mutations and writes', async () => {
   const { pool } = fixture.server;
   const random = seeded(11);
   const { mutate, write } = randomChanges(random);

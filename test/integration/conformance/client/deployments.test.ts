@@ -8,7 +8,7 @@ const fixture = useFixture();
 const { client } = fixture;
 const query = (text: string) => fixture.server.pool.query(text);
 
-/** Another version of the application: lists have one more field, and only short names are shown. */
+/** Another version of the application: lists have one more field, and only short names are visible. */
 const list = defineView({
   key: 'id',
   query: ({ ctx }) =>
@@ -24,7 +24,7 @@ async function deploy(own: object): Promise<void> {
 
 afterEach(() => deploy({}));
 
-it('a view that a deployment has changed arrives without the others, and all goes on', async () => {
+it('a view changed by a deployment arrives without the others, and clients continue', async () => {
   await query(`insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden')`);
   const ann = client('ann');
   await ann.rep.mutate['todo.create']({ id: '1', listID: 'b', title: 'Water', sort: 1 });

@@ -5,20 +5,20 @@ import { openClient } from './client.js';
 
 const { NODE_ENV, TIDEMARK_TEST_ENGINE: engine } = process.env;
 
-it('the tests beside this one run an engine that there is', async () => {
+it('the tests in this folder run a known engine', async () => {
   const { rep } = openClient({ url: '' }, 'ann', { pullURL: '', pushURL: '' });
   expect(rep).toBeInstanceOf({ replicache: Replicache, tidemark: SyncEngine }[engine!]!);
   await rep.close();
 });
 
 it.runIf(engine === 'replicache')(
-  `the tests beside this one run replicache ${version} with NODE_ENV=${NODE_ENV}`,
+  `the tests in this folder run replicache ${version} with NODE_ENV=${NODE_ENV}`,
   async () => {
     expect(version).toBe('15.3.0');
     const { rep } = openClient({ url: '' }, 'ann', { pullURL: '', pushURL: '' });
     await rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     const list = await rep.query((tx) => tx.get('list/a'));
-    // The client freezes and checks what it hands out, but not in production: this tells that it has read the variable.
+    // The client freezes and checks what it returns, except in production. This shows that it has read the variable.
     expect(Object.isFrozen(list)).toBe(NODE_ENV === 'development');
     await rep.close();
   },

@@ -1,4 +1,4 @@
-/** One server for a test file; for each test an empty example, clients to open, and the wire between them. */
+/** One server for a test file, and for each test an empty example, clients to open, and the wire between them. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type ServerOptions, startServer, type TestServer } from '../server.js';
 import { type ClientOptions, openClient, type TestClient } from './client.js';
@@ -8,7 +8,7 @@ export interface Fixture {
   readonly server: TestServer;
   readonly wire: Wire;
   client(user: string, options?: ClientOptions): TestClient;
-  /** Allows complaints of the clients that match; any other fails the test. */
+  /** Allows client errors that match; any other error fails the test. */
   expectErrors(pattern: RegExp): void;
 }
 

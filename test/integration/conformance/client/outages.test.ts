@@ -7,7 +7,7 @@ import { useFixture } from './fixture.js';
 
 let outages = 0;
 
-/** Shows when it is applied twice, and as often as is asked for has the database end its connection. */
+/** Shows if it is applied twice. As long as `outages` is positive, it terminates its database connection. */
 const append = defineMutator(async ({ tx, args }) => {
   await tx.query('update todo set title = title || $1', [args]);
   if (outages > 0) {
@@ -48,7 +48,7 @@ describe('no mutation is lost, and none is applied twice', () => {
     expect(await ann.entries()).toMatchObject({ 'todo/t': { title: 'abc' } });
   });
 
-  it('when every connection is killed again and again, while pushing and pulling', async () => {
+  it('when all connections are killed repeatedly during pushes and pulls', async () => {
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 503/);
     let killing = true;
     const killer = (async () => {

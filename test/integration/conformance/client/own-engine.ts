@@ -1,4 +1,4 @@
-/** The engine of `tidemark/client`, with the options of Replicache. */
+/** The engine of `tidemark/client`, opened with Replicache's options. */
 import type { EngineOptions } from '#engine';
 import { toServer } from '../../../../src/client/mutate.js';
 import { openStores } from '../../../../src/client/stores/open-stores.js';
@@ -6,7 +6,7 @@ import { Network } from '../../../../src/client/sync/network.js';
 import { StatusTracker } from '../../../../src/client/sync/status.js';
 import { SyncEngine } from '../../../../src/client/sync/sync-engine.js';
 
-/** Returns what has the methods of a `Replicache`. */
+/** Returns an object with the methods of a `Replicache`. */
 export function openOwnEngine(options: unknown): unknown {
   const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
   const engineOptions = options as EngineOptions;

@@ -2,13 +2,13 @@ import type { Pool } from 'pg';
 import type { TestClient } from './client.js';
 
 export interface RandomChanges {
-  /** One mutation by a client, often of something that is not there or not the client's. */
+  /** One mutation by a client, often of something that does not exist or does not belong to the client. */
   mutate(client: TestClient): Promise<void>;
-  /** One write by SQL. */
+  /** One write through SQL. */
   write(pool: Pool): Promise<void>;
 }
 
-/** Changes to a few lists and todos of Ann and Ben, who meet often therefore. */
+/** Changes to a few lists and todos of Ann and Ben, who therefore often change the same ones. */
 export function randomChanges(random: (below: number) => number): RandomChanges {
   const one = <T>(items: readonly T[]) => items[random(items.length)]!;
   const users = ['ann', 'ben'];

@@ -16,14 +16,14 @@ const fixture = useFixture({
 });
 const { client } = fixture;
 
-describe('401', () => {
-  it('has the client ask getAuth, and go on with what it says, on pull and on push', async () => {
+describe('a response of 401', () => {
+  it('makes the client call getAuth and continue with its result, on pull and on push', async () => {
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 401/);
     const ann = client('ann', { auth: 'Bearer expired session' });
-    let asked = 0;
+    let calls = 0;
     ann.rep.getAuth = () => {
-      asked++;
+      calls++;
       return 'Bearer ann';
     };
     await ann.pullUntil(async () => (await ann.keys()).length === 1);
@@ -40,7 +40,7 @@ describe('401', () => {
     await until(() => fixture.wire.pushes().length >= 2);
     expect(fixture.wire.pushes().map(({ status }) => status)).toEqual([401, 200]);
     await ann.settle();
-    expect(asked).toBeGreaterThanOrEqual(2);
+    expect(calls).toBeGreaterThanOrEqual(2);
     expect(ann.rep.auth).toBe('Bearer ann');
   });
 });
@@ -52,12 +52,12 @@ describe('a mutation that can never be applied', () => {
     ['with a name that no mutator has', 'list.explode', { id: 'p' }],
     ['with the name __proto__', '__proto__', { id: 'p' }],
     ['that breaks a constraint', 'duplicate', null],
-    ['of an ID that is taken', 'list.create', { id: 'first', name: 'Twice' }],
+    ['with an ID that is taken', 'list.create', { id: 'first', name: 'Twice' }],
     ['that is not allowed', 'todo.create', { id: 'p', listID: 'of nobody', title: '', sort: 1 }],
     ['whose mutator throws', 'explode', null],
   ];
 
-  it.each(poisons)('%s: is rolled back, and does not block those behind it', async (_, name, args) => {
+  it.each(poisons)('%s is rolled back, and does not block later mutations', async (_, name, args) => {
     const ann = client('ann', { moreMutators: { [name]: (tx) => tx.set('list/poison', { id: 'poison' }) } });
     await ann.rep.mutate['list.create']({ id: 'first', name: 'First' });
     await (ann.rep.mutate as Record<string, (args: unknown) => Promise<void>>)[name]!(args);
@@ -72,22 +72,22 @@ describe('a mutation that can never be applied', () => {
   });
 });
 
-describe('a schema version that is not served', () => {
+describe('a schema version', () => {
   const reason = { type: 'VersionNotSupported', versionType: 'schema' };
 
-  it('on pull', async () => {
+  it('that is not served is reported on pull', async () => {
     const reasons: unknown[] = [];
     const ann = client('ann', { schemaVersion: '2' });
-    ann.rep.onUpdateNeeded = (given) => reasons.push(given);
+    ann.rep.onUpdateNeeded = (newReason) => reasons.push(newReason);
     await until(() => reasons.length > 0);
     expect(reasons[0]).toEqual(reason);
     expect(fixture.wire.pulls()[0]).toMatchObject({ status: 200, answer: { error: 'VersionNotSupported' } });
   });
 
-  it('on push, and the mutation stays pending', async () => {
+  it('that is not served is reported on push, and the mutation stays pending', async () => {
     const reasons: unknown[] = [];
     const ann = client('ann', { schemaVersion: '2', pullURL: '' });
-    ann.rep.onUpdateNeeded = (given) => reasons.push(given);
+    ann.rep.onUpdateNeeded = (newReason) => reasons.push(newReason);
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await until(() => reasons.length > 0);
     expect(reasons[0]).toEqual(reason);
@@ -95,7 +95,7 @@ describe('a schema version that is not served', () => {
     expect((await fixture.server.pool.query('select from list')).rowCount).toBe(0);
   });
 
-  it('one that is served works', async () => {
+  it('that is served works', async () => {
     const ann = client('ann', { schemaVersion: '1' });
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await ann.settle();
@@ -103,22 +103,22 @@ describe('a schema version that is not served', () => {
   });
 });
 
-describe('a client whose record the server lost', () => {
-  it.each(['the client', 'the client and its group'])(
-    '%s: hears of it on push, and its successor works',
+describe('a client', () => {
+  it.each(['its record', 'its record and its group'])(
+    'learns on push that the server has lost %s, and the next client works',
     async (lost) => {
       const ann = client('ann');
       fixture.expectErrors(/Client state not found/);
       fixture.expectErrors(/Client state not found/);
-      let told = 0;
-      ann.rep.onClientStateNotFound = () => told++;
+      let notFound = 0;
+      ann.rep.onClientStateNotFound = () => notFound++;
       await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
       await ann.settle();
       await ann.persisted();
       await fixture.server.pool.query('delete from tidemark.client');
       if (lost.includes('group')) await fixture.server.pool.query('delete from tidemark.client_group');
       await ann.rep.mutate['list.create']({ id: 'b', name: 'Lost' });
-      await until(() => told > 0);
+      await until(() => notFound > 0);
       expect(fixture.wire.pushes().at(-1)).toMatchObject({ status: 200, answer: { error: 'ClientStateNotFound' } });
       expect((await fixture.server.pool.query('select id from list')).rows).toEqual([{ id: 'a' }]);
 
@@ -132,7 +132,7 @@ describe('a client whose record the server lost', () => {
 });
 
 describe("another user's client group", () => {
-  it('403 on pull and push: nothing arrives, nothing is applied, nothing leaks', async () => {
+  it('is refused with 403 on pull and push, and nothing is applied or leaked', async () => {
     fixture.expectErrors(/non 200 response doing pu(ll|sh): 403/);
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('b', 'ben', 'Secret')");
     const shared = client('ann');

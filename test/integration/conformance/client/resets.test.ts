@@ -11,9 +11,7 @@ const fixture = useFixture();
 const { client } = fixture;
 const query = (text: string) => fixture.server.pool.query(text);
 
-/**
- * The pull that has reset the client, which has what the server has, as has a new tab before and after its first pull.
- */
+/** Checks the pull that reset the client: it, and a new tab before and after its first pull, have the server's data. */
 async function expectReset(ann: TestClient, keys: string[]): Promise<void> {
   await ann.pullUntil(async () => JSON.stringify(await ann.keys()) === JSON.stringify(keys));
   const reset = fixture.wire.pulls(ann.rep.clientID).find(({ answer }) => answer.patch[0]?.op === 'clear')!;
@@ -31,20 +29,18 @@ async function expectReset(ann: TestClient, keys: string[]): Promise<void> {
   expect(await ann.keys()).toEqual([...keys, 'list/z']);
 }
 
-/**
- * Until the change log no longer reaches back to the snapshot: other tests' transactions hold the horizon for a while.
- */
+/** Waits until the change log no longer reaches back to the snapshot. Other tests' transactions can delay that. */
 async function pruneBeyond(snapshot: string): Promise<void> {
   await until(async () => {
     await prune(openPool(fixture.server.pool), 0);
     const { rows } = await query('select horizon::text from tidemark.meta');
-    const kept = (await query('select from tidemark.change')).rowCount;
-    return kept === 0 && BigInt(rows[0].horizon) > BigInt(snapshot.split(':')[0]!);
+    const remaining = (await query('select from tidemark.change')).rowCount;
+    return remaining === 0 && BigInt(rows[0].horizon) > BigInt(snapshot.split(':')[0]!);
   });
 }
 
 describe('a client is reset, converges, and a new tab starts from the new data', () => {
-  it('after the epoch is bumped', async () => {
+  it('after the database ID changes', async () => {
     await query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden')");
     const ann = client('ann');
     await ann.rep.mutate['list.create']({ id: 'c', name: 'Kept' });
@@ -54,7 +50,7 @@ describe('a client is reset, converges, and a new tab starts from the new data',
     await expectReset(ann, ['list/a', 'list/c']);
   });
 
-  it('when it wakes with a cookie older than the change log', async () => {
+  it('when it returns with a cookie older than the change log', async () => {
     await query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ann', 'Garden')");
     const ann = client('ann');
     await until(async () => (await ann.keys()).length === 2);
@@ -65,9 +61,9 @@ describe('a client is reset, converges, and a new tab starts from the new data',
     expect(await ann.entries()).toMatchObject({ 'list/a': { name: 'Shopping' } });
   });
 
-  it('with mutations pending, and none of them is lost', async () => {
+  it('with pending mutations, none of which is lost', async () => {
     const ann = client('ann');
-    // No request goes to this port.
+    // `fetch` refuses to connect to this port.
     ann.rep.pushURL = 'http://127.0.0.1:9/sync/push';
     await ann.rep.mutate['list.create']({ id: 'a', name: 'Groceries' });
     await ann.pullUntil(async () => fixture.wire.pulls().length > 0);
@@ -100,18 +96,18 @@ describe('a client is reset, converges, and a new tab starts from the new data',
   );
 });
 
-it('a client of which the database has lost mutations, as after a restore, starts over and goes on', async () => {
+it('a client whose mutations the database has lost, as after a restore, starts over and continues', async () => {
   fixture.expectErrors(/Client state not found/);
   const ann = client('ann');
-  let told = 0;
-  ann.rep.onClientStateNotFound = () => told++;
+  let notFound = 0;
+  ann.rep.onClientStateNotFound = () => notFound++;
   await ann.rep.mutate['list.create']({ id: 'a', name: 'Kept' });
   await ann.rep.mutate['list.create']({ id: 'b', name: 'Lost' });
   await ann.settle();
   await ann.persisted();
   await query(`delete from list where id = 'b'; update tidemark.client set last_mutation_id = 1;
     update tidemark.meta set install_id = gen_random_uuid()`);
-  await ann.pullUntil(async () => told > 0);
+  await ann.pullUntil(async () => notFound > 0);
 
   const next = client('ann', { name: ann.rep.name });
   await next.pullUntil(async () => JSON.stringify(await next.keys()) === '["list/a"]');
@@ -120,7 +116,7 @@ it('a client of which the database has lost mutations, as after a restore, start
   expect(await next.keys()).toEqual(['list/a', 'list/c']);
 });
 
-it('a client on another device starts from nothing', async () => {
+it('a client on another device starts without data', async () => {
   const elsewhere = openClient(fixture.server, 'cam');
   await until(() => fixture.wire.pulls(elsewhere.rep.clientID).length > 0);
   expect(fixture.wire.pulls(elsewhere.rep.clientID)[0]!.answer.patch).toEqual([]);

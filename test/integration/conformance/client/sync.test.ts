@@ -6,14 +6,14 @@ const fixture = useFixture();
 const { client } = fixture;
 
 describe('the first sync', () => {
-  it('of an empty view', async () => {
+  it('of an empty view yields no entries', async () => {
     const ann = client('ann');
     await until(() => fixture.wire.pulls().length > 0);
     expect(await ann.entries()).toEqual({});
     expect(fixture.wire.pulls()[0]).toMatchObject({ status: 200, request: { cookie: null }, answer: { patch: [] } });
   });
 
-  it("of a view with data, and only what is the user's", async () => {
+  it("of a view with data yields only the user's rows", async () => {
     await fixture.server.pool.query(`
       insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries'), ('b', 'ben', 'Garden');
       insert into todo (id, list_id, title, sort) select 'a' || n, 'a', 'Milk', n from generate_series(1, 300) n`);
@@ -26,8 +26,8 @@ describe('the first sync', () => {
   });
 });
 
-describe('mutations', () => {
-  it('an optimistic one is confirmed, on the server, and seen by a second client', async () => {
+describe('a client', () => {
+  it('has its optimistic mutation confirmed by the server, and a second client sees it', async () => {
     const [ann, phone] = [client('ann'), client('ann')];
     await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });
     expect((await ann.entries())['list/l']).toMatchObject({ ownerID: 'me' });
@@ -40,7 +40,7 @@ describe('mutations', () => {
     expect(await phone.entries()).toEqual(await ann.entries());
   });
 
-  it('create, change and delete', async () => {
+  it('creates, changes and deletes rows', async () => {
     const ann = client('ann');
     const { mutate } = ann.rep;
     await mutate['list.create']({ id: 'l', name: 'Groceries' });
@@ -59,7 +59,7 @@ describe('mutations', () => {
     expect((await fixture.server.pool.query('select from todo')).rowCount).toBe(0);
   });
 
-  it('a pull that finds nothing new gets the identical cookie', async () => {
+  it('gets the identical cookie from a pull that finds nothing new', async () => {
     const ann = client('ann');
     await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });
     await ann.settle();
@@ -71,7 +71,7 @@ describe('mutations', () => {
 });
 
 describe('a share', () => {
-  it('appears and goes, and the list and its todos with it', async () => {
+  it('appears and disappears together with its list and todos', async () => {
     const [ann, ben] = [client('ann'), client('ben')];
     await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });
     await ann.rep.mutate['todo.create']({ id: 't', listID: 'l', title: 'Milk', sort: 1 });
@@ -107,7 +107,7 @@ describe('a share', () => {
     );
   });
 
-  it('what is lost with it is refused from then on, and rolled back', async () => {
+  it('that has been removed has later changes to its todos refused and rolled back', async () => {
     const [ann, ben] = [client('ann'), client('ben')];
     await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });
     await ann.rep.mutate['todo.create']({ id: 't', listID: 'l', title: 'Milk', sort: 1 });

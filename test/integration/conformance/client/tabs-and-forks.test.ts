@@ -5,7 +5,7 @@ import { defineMutator } from '../../../../src/registry/mutators.js';
 import { until } from './client.js';
 import { useFixture } from './fixture.js';
 
-/** Unlike those of the example, it shows when it is applied twice. */
+/** Unlike the example's mutators, it shows if it is applied twice. */
 const append = defineMutator(async ({ tx, args }) => {
   await tx.query('update todo set title = title || $1', [args]);
 });
@@ -15,7 +15,7 @@ const { client } = fixture;
 const moreMutators = { append: async () => {} };
 
 describe('two tabs of one client group', () => {
-  it('push the same mutations at the same time: each is applied exactly once, in order', async () => {
+  it('push the same mutations at the same time, and each is applied exactly once, in order', async () => {
     const name = randomUUID();
     const options = { name, moreMutators, pushDelay: 60_000 };
     const one = client('ann', options);
@@ -42,7 +42,7 @@ describe('two tabs of one client group', () => {
     expect(await one.entries()).toEqual(await two.entries());
   });
 
-  it('a new tab goes on from the data that the first one has', async () => {
+  it('share their data: the second one continues from that of the first', async () => {
     await fixture.server.pool.query("insert into list (id, owner_id, name) values ('a', 'ann', 'Groceries')");
     const one = client('ann');
     await until(async () => (await one.keys()).length === 1);
@@ -85,7 +85,7 @@ describe('a client with other mutators', () => {
     expect((await renewed.entries())['todo/a1']).toMatchObject({ title: 'Oats!' });
   });
 
-  it('and what the old group had not pushed yet is pushed for it', async () => {
+  it('pushes what the old group had not pushed yet', async () => {
     const old = client('ann', { pushURL: '' });
     await old.rep.mutate['list.create']({ id: 'late', name: 'Groceries' });
     await old.persisted();

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** What the server holds for a user, by queries that have nothing to do with the views. */
+/** A user's data on the server, from queries that are independent of the views. */
 export async function truth(pool: Pool, user: string): Promise<Record<string, unknown>> {
   const { rows } = await pool.query(
     `with mine as (select * from list l where owner_id = $1 or exists (select from share where list_id = l.id and user_id = $1))

@@ -1,9 +1,9 @@
-/** What the sync clients of this process send and receive: their global `fetch`, listened to. */
+/** Records what the sync clients of this process send and receive through the global `fetch`. */
 import type { PullAnswer } from '../wire.js';
 
 export interface WireExchange {
   readonly path: string;
-  /** The client that sent it, as its request ID says. */
+  /** The client that sent it, according to its request ID. */
   readonly clientID: string;
   readonly authorization: string;
   readonly request: {
@@ -16,14 +16,14 @@ export interface WireExchange {
 }
 
 export interface Wire {
-  /** In the order of the answers. */
+  /** In the order of the responses. */
   readonly exchanges: readonly WireExchange[];
   pulls(clientID?: string): WireExchange[];
   pushes(clientID?: string): WireExchange[];
   stop(): void;
 }
 
-/** Records from now on. */
+/** Starts recording. */
 export function recordWire(): Wire {
   const original = globalThis.fetch;
   const exchanges: WireExchange[] = [];

@@ -1,4 +1,4 @@
-/** Who may write as whom, and who sees what. */
+/** Faults in permissions: which users a caller can write as, and which rows a user sees. */
 import type { Fault } from '../fault.js';
 
 export const access: readonly Fault[] = [
@@ -46,8 +46,8 @@ export const access: readonly Fault[] = [
   },
   {
     name: 'A pull answers with the mutations of every client group.',
-    find: 'where c.client_group_id = asked.id',
-    replace: 'where asked.id is not null',
+    find: 'where c.client_group_id = requested.id',
+    replace: 'where requested.id is not null',
     test: 'conformance/pull-wire',
   },
   {
@@ -90,13 +90,13 @@ export const access: readonly Fault[] = [
     name: 'A new secret signs cookies before every server knows it.',
     find: 'array[m.previous_secret, m.secret]',
     replace: 'array[m.secret, m.previous_secret]',
-    test: 'installation/secrets',
+    test: 'schema/secrets',
   },
   {
     name: 'A rotated secret stays valid.',
     find: 'm.previous_until > now()',
     replace: 'true',
-    test: 'installation/secrets',
+    test: 'schema/secrets',
   },
   {
     name: 'A token may be signed with any algorithm.',

@@ -1,4 +1,4 @@
-/** The arms of a delta, each of them left out or given the other state, and what tells changed rows from equal ones. */
+/** Faults in the arms of a delta, each omitted or given the other state, and in the comparison of changed rows. */
 import type { Fault } from '../fault.js';
 
 export const deltas: readonly Fault[] = [
@@ -28,13 +28,13 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'A table as of the snapshot lacks the rows that have changed since.',
-    find: 'where u.tidemark_minus or not exists',
+    find: 'where u.tidemark_is_old or not exists',
     replace: 'where not exists',
     test: 'pulls/deltas',
   },
   {
     name: 'A table as of the snapshot has current rows too.',
-    find: 'where u.tidemark_minus or not exists',
+    find: 'where u.tidemark_is_old or not exists',
     replace: 'where true or not exists',
     test: 'pulls/deltas',
   },
@@ -82,32 +82,32 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'An incremental view joins deleted rows with current ones.',
-    find: 'focusedRows(view, values, tables, states.minus, states.asof)',
-    replace: 'focusedRows(view, values, tables, states.minus)',
+    find: 'focusedRows(view, values, tables, states.oldRows, states.asOf)',
+    replace: 'focusedRows(view, values, tables, states.oldRows)',
     test: 'pulls/deltas',
   },
   {
     name: 'A compared view is compared with itself.',
-    find: 'before: whole(asof)',
+    find: 'before: whole(asOf)',
     replace: 'before: whole(now)',
     test: 'pulls/deltas',
   },
   {
     name: 'A keyed view misses the partitions of inserted rows.',
-    find: "companionChanges(view, values, tables, states.plus, () => 'now')",
-    replace: '([] as Change[])',
+    find: "companionQueries(view, values, tables, states.newRows, () => 'now')",
+    replace: '([] as CompanionQuery[])',
     test: 'pulls/keyed-deltas',
   },
   {
     name: 'A keyed view misses the partitions of deleted rows.',
-    find: 'affectedPartitions(view, entered, left, read)',
-    replace: 'affectedPartitions(view, entered, left.slice(0, 0), read)',
+    find: 'affectedPartitions(view, addedQueries, removedQueries, readTables)',
+    replace: 'affectedPartitions(view, addedQueries, removedQueries.slice(0, 0), readTables)',
     test: 'pulls/keyed-deltas',
   },
   {
     name: 'A keyed view joins deleted rows with current ones.',
-    find: 'companionChanges(view, values, tables, states.old, states.asof)',
-    replace: "companionChanges(view, values, tables, states.old, () => 'now')",
+    find: 'companionQueries(view, values, tables, states.numberedOldRows, states.asOf)',
+    replace: "companionQueries(view, values, tables, states.numberedOldRows, () => 'now')",
     test: 'pulls/keyed-deltas',
   },
   {
@@ -154,14 +154,14 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'Clients that share a statement get each other’s rows paired.',
-    find: "const key = [...whom, 'tidemark_key",
+    find: "const key = [...scopeColumns, 'tidemark_key",
     replace: "const key = ['tidemark_key",
     test: 'pulls/colleagues',
   },
   {
     name: 'A hashed subquery of one client answers for another.',
-    find: 'isShared ? view.seated! : view',
+    find: 'isShared ? view.cohortView! : view',
     replace: 'view',
-    test: 'store/seats',
+    test: 'store/cohorts',
   },
 ];

@@ -1,4 +1,4 @@
-/** Locks, isolation and what a transaction has seen. */
+/** Faults in locks, isolation, and what a transaction has seen. */
 import type { Fault } from '../fault.js';
 
 export const transactions: readonly Fault[] = [
@@ -30,37 +30,37 @@ export const transactions: readonly Fault[] = [
     name: '`migrate` reads a table’s columns before it has locked the table.',
     find: `await client.query(\`lock table \${relation} in share row exclusive mode\`);`,
     replace: '',
-    test: 'installation/migrate',
+    test: 'schema/migrate',
   },
   {
     name: 'Two migrations run at the same time.',
     find: "await client.query('lock table tidemark.migration in share row exclusive mode');",
     replace: '',
-    test: 'installation/migrate',
+    test: 'schema/migrate',
   },
   {
     name: 'Every role can block migrations by an advisory lock.',
     find: "'lock table tidemark.migration in share row exclusive mode'",
     replace: "`select pg_advisory_xact_lock(hashtextextended('tidemark migrate', 0))`",
-    test: 'installation/migrate-locks',
+    test: 'schema/migrate-locks',
   },
   {
     name: '`migrate` waits for a lock without a limit.',
     find: "select set_config('lock_timeout', '60s', true)",
     replace: "select set_config('lock_timeout', '0', true)",
-    test: 'installation/migrate-locks',
+    test: 'schema/migrate-locks',
   },
   {
     name: 'Cookies from another cluster stay valid.',
     find: ', install_id = gen_random_uuid()',
     replace: '',
-    test: 'installation/migrate',
+    test: 'schema/migrate',
   },
   {
     name: 'Client records keep transaction IDs of another cluster.',
     find: "update tidemark.client set xid = '0'",
     replace: 'update tidemark.client set xid = xid',
-    test: 'installation/migrate',
+    test: 'schema/migrate',
   },
   {
     name: 'The transaction at the horizon is pruned.',
@@ -82,8 +82,8 @@ export const transactions: readonly Fault[] = [
   },
   {
     name: 'Two servers measure the same part of the log.',
-    find: ", `select pg_advisory_xact_lock(hashtextextended('tidemark tick', 0))`];",
-    replace: '];',
+    find: "`select pg_advisory_xact_lock(hashtextextended('tidemark heartbeat', 0))`,",
+    replace: '',
     test: 'store/retention',
   },
   {

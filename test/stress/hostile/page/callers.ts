@@ -1,4 +1,4 @@
-/** The clients of a page, which make calls all the time, and tell what becomes of them. */
+/** The clients of a page, which make calls continuously and report the outcomes. */
 import { openClient } from '../../../../src/client/create-client.js';
 import type { Client } from '../../../../src/client.js';
 import { Random } from '../../oracle/random.js';
@@ -16,23 +16,23 @@ declare global {
     hostile: {
       setClock(offsetMs: number): void;
       breakStorage(fault: StorageFault, ms: number): void;
-      /** Keeps the page's thread. */
+      /** Blocks the page's thread. */
       loop(ms: number): void;
       setOnline(online: boolean): void;
       signOut(user: string): Promise<void>;
-      /** Makes no more calls. Resolves when those that have begun have settled. */
+      /** Stops making calls. Resolves when the current ones have settled. */
       stop(): Promise<void>;
       show(): Promise<Shown[]>;
     };
   }
 }
 
-/** The loads of this tab so far. */
+/** The number of times that this tab has loaded. */
 const loads = Number(sessionStorage.getItem('loads')) + 1;
 sessionStorage.setItem('loads', `${loads}`);
 const load = `${loads}-${crypto.randomUUID().slice(0, 8)}`;
 
-const tell = (event: PageEvent) => void window.report(event).catch(() => {});
+const report = (event: PageEvent) => void window.report(event).catch(() => {});
 
 const largeBytes = 40_000;
 
@@ -70,27 +70,27 @@ class Caller {
       setup.limits,
     );
     this.client = client as never;
-    tell({ type: 'opened', client: this.#name, slot, user });
+    report({ type: 'opened', client: this.#name, slot, user });
     this.#follow();
   }
 
   #follow(): void {
     const { status, pending, refused } = this.client;
-    const tellStatus = () => {
+    const reportStatus = () => {
       const { state, storage } = status.get();
-      tell({ type: 'status', client: this.#name, state, storage });
+      report({ type: 'status', client: this.#name, state, storage });
     };
-    status.subscribe(tellStatus);
-    tellStatus();
+    status.subscribe(reportStatus);
+    reportStatus();
     refused.subscribe(() => {
       for (const { clientID, mutationID } of refused.get()) {
         const mutation = `${clientID} ${mutationID}`;
         if (this.#refused.has(mutation)) continue;
         this.#refused.add(mutation);
-        tell({ type: 'refused', client: this.#name, mutation });
+        report({ type: 'refused', client: this.#name, mutation });
       }
     });
-    const onStuck = (what: string) => tell({ type: 'stuck', client: this.#name, what });
+    const onStuck = (what: string) => report({ type: 'stuck', client: this.#name, what });
     watch({ slot: this.#slot, status, pending, onStuck });
   }
 
@@ -101,7 +101,7 @@ class Caller {
       const call = this.#call();
       this.#calls.add(call);
       void call.then(() => this.#calls.delete(call));
-      // A store that hangs holds up its call: other calls are made nevertheless.
+      // A hanging store delays its call. Other calls are made nevertheless.
       if (this.#random.chance(0.5)) await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 3_000))]);
     }
   }
@@ -114,17 +114,17 @@ class Caller {
       [4, 'large'],
     ]);
     const call = `${this.#name}/${++this.#count}`;
-    tell({ type: 'begun', client: this.#name, call, kind });
+    report({ type: 'begun', client: this.#name, call, kind });
     try {
       await this.#mutate(kind, call);
     } catch (error) {
       const { code, name, message } = error as { code?: string; name: string; message: string };
-      tell({ type: 'rejected', client: this.#name, call, code: code ?? `${name}: ${message}` });
+      report({ type: 'rejected', client: this.#name, call, code: code ?? `${name}: ${message}` });
       return;
     }
     const { storage } = this.client.status.get();
     const made = this.client.pending.get().find(({ args }) => (args as { id?: string } | null)?.id === call);
-    tell({
+    report({
       type: 'resolved',
       client: this.#name,
       call,

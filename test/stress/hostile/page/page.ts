@@ -1,4 +1,4 @@
-/** The page of a hostile run: the platform is broken before the client's code is loaded. */
+/** The page of a hostile run. It breaks the platform before it loads the client's code. */
 import './platform.js';
 import './storage.js';
 import './stuck.js';

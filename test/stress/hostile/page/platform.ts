@@ -1,4 +1,4 @@
-/** Takes functions of the platform away and sets the clock, before the client's code is loaded. */
+/** Removes functions of the platform and sets the clock, before the client's code is loaded. */
 import type { PageSetup, PlatformFunction } from './setup.js';
 
 export const setup: PageSetup = JSON.parse(decodeURIComponent(location.hash.slice(1)));
@@ -27,7 +27,7 @@ function now(): number {
   return RealDate.now() + clockOffsetMs;
 }
 
-/** Sets the clock of the page. What measures durations, such as `performance.now`, goes on. */
+/** Sets the page's clock. Monotonic clocks, such as `performance.now`, continue unchanged. */
 export function setClock(offsetMs: number): void {
   clockOffsetMs = offsetMs;
 }

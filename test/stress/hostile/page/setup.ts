@@ -1,19 +1,19 @@
-/** What a page is told by its address, and what it tells. */
+/** The settings in a page's address, and the page's reports. */
 
 export type StorageFault =
   | 'none'
-  /** Every transaction that writes is aborted: there is no room. */
+  /** Every transaction that writes is aborted because there is no space. */
   | 'full'
-  /** Every transaction that writes is aborted, for another reason. */
+  /** Every transaction that writes is aborted for another reason. */
   | 'aborts'
   /** No database can be opened. */
   | 'refuses'
-  /** Nothing that is asked of it is ever answered. */
+  /** No request gets a response. */
   | 'hangs'
-  /** It has closed its connections, and closes each that is used. */
+  /** It has closed its connections, and closes every connection on its next use. */
   | 'disconnects';
 
-/** The functions of the platform that a page can be without. */
+/** Functions of the platform that a page can lack. */
 export type PlatformFunction =
   | 'navigator.locks'
   | 'BroadcastChannel'
@@ -29,7 +29,7 @@ export interface PageSetup {
   readonly clients: readonly { readonly slot: number; readonly user: string }[];
   readonly missing: readonly PlatformFunction[];
   readonly clockOffsetMs: number;
-  /** The first fault of its storage, and how long it lasts. */
+  /** The first fault of its storage, and its duration. */
   readonly storage: { readonly fault: StorageFault; readonly ms: number };
   readonly limits: {
     readonly requests: { readonly maxHeadersMs: number; readonly maxSilenceMs: number };
@@ -42,7 +42,7 @@ export interface PageSetup {
 
 export type CallKind = 'add' | 'remove' | 'refuse' | 'large';
 
-/** What happens in a page. `client` is one client object, of one load of the page. */
+/** An event in a page. `client` is one client object in one load of the page. */
 export type PageEvent =
   | { readonly type: 'opened'; readonly client: string; readonly slot: number; readonly user: string }
   | { readonly type: 'begun'; readonly client: string; readonly call: string; readonly kind: CallKind }
@@ -57,10 +57,10 @@ export type PageEvent =
   | { readonly type: 'rejected'; readonly client: string; readonly call: string; readonly code: string }
   | { readonly type: 'status'; readonly client: string; readonly state: string; readonly storage: string }
   | { readonly type: 'refused'; readonly client: string; readonly mutation: string }
-  /** The status was `online` although something was stuck. */
+  /** The status was `online` although a request or call was stuck. */
   | { readonly type: 'stuck'; readonly client: string; readonly what: string };
 
-/** What a client shows at the end. */
+/** The content of a client at the end. */
 export interface Shown {
   readonly client: string;
   readonly slot: number;

@@ -1,4 +1,4 @@
-/** An IndexedDB that fails as those of browsers do, when it is told to. */
+/** An IndexedDB that can be made to fail in the ways that browsers' do. */
 import { setup } from './platform.js';
 import type { StorageFault } from './setup.js';
 
@@ -14,7 +14,7 @@ export function breakStorage(fault: StorageFault, ms: number): void {
   }, ms);
 }
 
-/** A request that is never answered. */
+/** A request that never gets a response. */
 const hanging = {} as IDBRequest<never>;
 const hangingStore = { get: () => hanging, count: () => hanging, put: () => hanging, delete: () => hanging };
 const hangingTransaction = { objectStore: () => hangingStore, abort() {}, error: null };
@@ -42,18 +42,18 @@ IDBObjectStore.prototype.put = function (...args) {
   return request;
 };
 
-/** Aborts a transaction when it has begun to write, as a browser does that finds no room. */
+/** Aborts a transaction after it has begun to write, as browsers do when there is no space. */
 function abortWith(transaction: IDBTransaction, request: IDBRequest, name: string): void {
   request.addEventListener('success', () => {
     Object.defineProperty(transaction, 'error', { value: new DOMException('On purpose', name), configurable: true });
     try {
       transaction.abort();
     } catch {
-      // The success of another request has aborted it.
+      // Another request's success handler has aborted it.
     }
   });
 }
 
-// The address is the same when the page is loaded again.
+// A reload keeps the address.
 const isFirstLoad = sessionStorage.getItem('loads') === null;
 if (isFirstLoad && setup.storage.fault !== 'none') breakStorage(setup.storage.fault, setup.storage.ms);

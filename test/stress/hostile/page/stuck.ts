@@ -1,16 +1,16 @@
 /**
- * Sees that no client is `online` while something of its is stuck.
+ * Checks that no client is `online` while a request or call of it is stuck.
  *
- * A request is stuck if it has got no headers for longer than `maxHeadersMs`, or no more of its response for longer than
- * `maxSilenceMs`. A call is stuck if it has been pending, while the status was `online` all the time, for longer than a
- * push and a pull may take: the push's deadline, the pull interval, and the pull's deadline. Time counts only while the
- * page runs: not while it is frozen, or another script keeps its thread. A stream of pokes may be silent for longer: its
- * client relies on its own pulls during that time.
+ * A request is stuck if its headers are missing for longer than `maxHeadersMs`, or the next part of its response for
+ * longer than `maxSilenceMs`. A call is stuck if it has been pending, with the status `online` all the time, for longer
+ * than a push and a pull may take: the push's deadline, the pull interval, and the pull's deadline. Time counts only
+ * while the page runs: not while it is frozen, or another script blocks its thread. A stream of pokes may be silent for
+ * longer, because its client relies on its own pulls during that time.
  */
 import type { PendingMutation, Status } from '../../../../src/client.js';
 import { setup } from './platform.js';
 
-const tickMs = 250;
+const intervalMs = 250;
 /** Timers are late on a busy machine. */
 const graceMs = 1_500;
 
@@ -21,12 +21,12 @@ interface OpenRequest {
   hasHeaders: boolean;
 }
 
-/** How long the page has run, in milliseconds. */
+/** The time for which the page has run, in milliseconds. */
 let running = 0;
-let ticked = performance.now();
+let lastRunAt = performance.now();
 const requests = new Set<OpenRequest>();
 
-/** A client as far as it is watched. */
+/** The watched part of a client. */
 export interface Watched {
   readonly slot: number;
   readonly status: { get(): Status };
@@ -40,7 +40,7 @@ export function watch(client: Watched): void {
   watched.set(client, new Map());
 }
 
-/** Follows the requests of a page by way of their `Authorization`, whose end is the slot of the client. */
+/** Follows a page's requests by their `Authorization` header, which ends with the slot of the client. */
 function followRequests({ prototype }: typeof XMLHttpRequest): void {
   const followed = new WeakMap<XMLHttpRequest, OpenRequest>();
   const { open, send, setRequestHeader } = prototype;
@@ -74,8 +74,8 @@ const maxPendingMs = 2 * (maxHeadersMs + maxSilenceMs) + setup.pullInterval + 2 
 
 setInterval(() => {
   const now = performance.now();
-  running += Math.min(now - ticked, 2 * tickMs);
-  ticked = now;
+  running += Math.min(now - lastRunAt, 2 * intervalMs);
+  lastRunAt = now;
   for (const [client, since] of watched) {
     if (client.status.get().state !== 'online') {
       since.clear();
@@ -84,7 +84,7 @@ setInterval(() => {
     checkRequests(client);
     checkCalls(client, since);
   }
-}, tickMs);
+}, intervalMs);
 
 function checkRequests({ slot, onStuck }: Watched): void {
   for (const request of requests) {

@@ -6,7 +6,7 @@ import { faults, type SeededFault } from '../faults.js';
 import type { Line, Torture } from '../line.js';
 import { none, some } from '../results.js';
 
-/** Where the kills fall is chance, so there may be more tries. */
+/** The kills hit at random points, so there can be several tries. */
 const tries = 3;
 const tests = [
   'test/stress/oracle/broken.long.test.ts',
@@ -14,12 +14,12 @@ const tests = [
   'test/integration/live/calls-killed.long.test.ts',
 ];
 
-/** The short form runs none of the tests: CI runs them anyway. */
+/** The short form runs none of the tests, because CI runs them anyway. */
 export const brokenVariants: Line = {
   line: '17',
   title:
-    'Faults in copies of the code, among them: no row lock, lastMutationID outside of the transaction, a cursor of transaction IDs, a cursor in the order of the log',
-  pass: 'each is found, by a line of this page in its short form and by the trials of the suite',
+    'Faults in copies of the code, among them: no row lock, lastMutationID outside the transaction, a cursor of transaction IDs, a cursor in log order',
+  pass: 'each fault is detected, by a line of this page in its short form and by the tests of the suite',
   minutes: 15,
   async run(torture) {
     let caught = 0;
@@ -28,12 +28,12 @@ export const brokenVariants: Line = {
       torture.progress(`line ${fault.line.line}, ${fault.name}: ${isCaught ? 'caught' : 'NOT CAUGHT'}`);
       if (isCaught) caught++;
     }
-    const seeded = some('faults that a line of this page finds', caught, faults.length);
+    const seeded = some('faults that a line of this page detects', caught, faults.length);
     if (torture.size === 'short') return { results: [seeded] };
     const { objections, isGreen } = await runTests(root, tests);
     for (const { test, message } of objections) console.error(`  ${test}: ${message}`);
     return {
-      results: [seeded, none('trials of broken copies that failed', isGreen ? 0 : Math.max(1, objections.length))],
+      results: [seeded, none('tests of broken copies that failed', isGreen ? 0 : Math.max(1, objections.length))],
     };
   },
 };

@@ -10,11 +10,11 @@ import { type Rig, withRig } from '../rig/rig.js';
 const sizes = { full: { rounds: 24, clients: 50, pauseMs: 1_000 }, short: { rounds: 4, clients: 12, pauseMs: 300 } };
 const healedMs = 5_000;
 
-/** Each fault in turn; while one proxy has it, the other may have another. */
+/** One fault after another. While one proxy has a fault, the other may have another one. */
 export const chaosProxy: Line = {
   line: '10',
-  title: 'A network that delays, slices, resets and half opens connections, between the clients and two servers',
-  pass: 'all clients have converged 5 s after it has healed, no mutation is lost or applied twice',
+  title: 'A network between the clients and two servers that delays, slices, resets and half-opens connections',
+  pass: 'all clients converge within 5 s after the network recovers, no mutation is lost or applied twice',
   minutes: 3,
   async run(torture) {
     const { rounds, clients, pauseMs } = sizes[torture.size];
@@ -31,7 +31,7 @@ export const chaosProxy: Line = {
             for (const proxy of proxies) proxy.heal();
             torture.progress(`${round + 1} of ${rounds} faults`);
           }
-          // The last is still there when everybody stops to write.
+          // The last fault is still present when all clients stop writing.
           for (const proxy of proxies) proxy.break('half-open');
           await sleep(1_000);
         });
@@ -40,7 +40,7 @@ export const chaosProxy: Line = {
         for (const proxy of proxies) proxy.close();
       }
     });
-    return { results: [some('faults of the network', rounds, rounds), ...results] };
+    return { results: [some('network faults', rounds, rounds), ...results] };
   },
 };
 
@@ -48,7 +48,7 @@ export function openProxies({ servers, random }: Rig): Promise<ChaosProxy[]> {
   return Promise.all(servers.map(({ url }, i) => ChaosProxy.open(Number(new URL(url).port), random.stream(1000 + i))));
 }
 
-/** Heals the network, and sees how soon every client holds what the server has. */
+/** Heals the network, and measures how soon every client holds the server's rows. */
 export async function judgeHealing(rig: Rig, proxies: readonly ChaosProxy[]): Promise<Result[]> {
   const healed = performance.now();
   for (const proxy of proxies) proxy.heal();
@@ -57,8 +57,8 @@ export async function judgeHealing(rig: Rig, proxies: readonly ChaosProxy[]): Pr
   const different = await countDifferent(rig.servers[0]!, rig.clients, healedMs - (performance.now() - healed));
   const ms = performance.now() - healed;
   return [
-    atMostOf('until all had converged', ms, 'ms', healedMs),
-    atMostOf('clients behind 5 s after healing', late + different, 'clients', 0),
-    ...(await rig.audit()),
+    atMostOf('time until all clients converged', ms, 'ms', healedMs),
+    atMostOf('clients behind 5 s after recovery', late + different, 'clients', 0),
+    ...(await rig.check()),
   ];
 }

@@ -11,11 +11,11 @@ const setup = 'create table guarded_late (id int, unique (id) deferrable initial
 
 type Way = 'permanent' | 'transient';
 
-/** Each kind of failure has clients of its own, which mutate, fail, and mutate again. */
+/** Each kind of failure has its own clients, which mutate, fail, and mutate again. */
 export const failingMutators: Line = {
   line: '8',
-  title: 'Mutators that fail for good, in 13 ways, and mutators that fail twice, in 12 ways',
-  pass: 'all of the former are skipped, none of the latter; the mutation behind them is confirmed within 1 s',
+  title: 'Mutators that fail permanently, in 13 ways, and mutators that fail twice, in 12 ways',
+  pass: 'the server skips every permanent failure and no transient one, and confirms the next mutation within 1 s',
   minutes: 3,
   async run(torture) {
     const { kinds } = await import(/* @vite-ignore */ new URL('../rig/failures.mjs', import.meta.url).href);
@@ -23,31 +23,31 @@ export const failingMutators: Line = {
       ...(await tryAll(rig, 'permanent', kinds.permanent, sizes[torture.size].rounds)),
       ...(await tryAll(rig, 'transient', kinds.transient, sizes[torture.size].rounds)),
     ];
-    // Mutators that fail for a time remember how often, in one process.
+    // Mutators that fail temporarily count their failures in the memory of one process.
     return { results: await withRig(torture, run, { servers: 1, setup }) };
   },
 };
 
 async function tryAll(rig: Rig, way: Way, kinds: readonly string[], rounds: number): Promise<Result[]> {
-  // A mutation that is skipped leaves no trace, which the clients' own rules do not expect.
+  // A skipped mutation leaves no trace, which the clients' own rules do not expect.
   const tally = new Tally();
   let [wrong, slowest] = [0, 0];
   for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) {
       const { effects, ms } = await tryOne(rig, { way, kind, tally });
-      const wanted = way === 'permanent' ? '1,3' : '1,2,3';
-      if (effects !== wanted) console.error(`  ${kind}: the mutations ${effects} have run, not ${wanted}`);
-      if (effects !== wanted) wrong++;
+      const expected = way === 'permanent' ? '1,3' : '1,2,3';
+      if (effects !== expected) console.error(`  ${kind}: the mutations ${effects} have run, not ${expected}`);
+      if (effects !== expected) wrong++;
       slowest = Math.max(slowest, ms);
     }
   }
   return [
     some(`${way} failures`, kinds.length * rounds, kinds.length * rounds),
-    none(way === 'permanent' ? 'that were not skipped' : 'that were skipped', wrong),
+    none(way === 'permanent' ? 'of these, not skipped' : 'of these, skipped', wrong),
     way === 'permanent'
       ? none('pushes answered with 503', tally.unavailable)
       : some('pushes answered with 503', tally.unavailable),
-    atMostOf(`${way} failures: until the next mutation was confirmed, at most`, slowest, 'ms', resumedMs),
+    atMostOf(`${way} failures: max. time until the next mutation was confirmed`, slowest, 'ms', resumedMs),
   ];
 }
 
@@ -59,13 +59,13 @@ interface Try {
 
 async function tryOne(rig: Rig, { way, kind, tally }: Try): Promise<{ effects: string; ms: number }> {
   const client = await rig.openClient(`${way} ${kind}`, { tally });
-  const settle = () => until(async () => (await client.sync.pending()) === 0, 30_000).catch(() => {});
+  const untilConfirmed = () => until(async () => (await client.sync.pending()) === 0, 30_000).catch(() => {});
   await client.mutate();
-  await settle();
+  await untilConfirmed();
   const started = performance.now();
   await client.mutate(`fail.${way}`, { kind });
   await client.mutate();
-  await settle();
+  await untilConfirmed();
   const ms = performance.now() - started;
   const { rows } = await rig.postgres.pool.query<{ n: number }>(
     'select n from effect where client_id = $1 order by n',

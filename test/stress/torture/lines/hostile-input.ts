@@ -5,7 +5,7 @@ import { applied, mutation, pull, push } from '../../../integration/conformance/
 import { expectSound, type SentRequest, send } from '../../../integration/rest/sent.js';
 import { bombs, hostileRequests, texts } from '../hostile.js';
 import type { Line } from '../line.js';
-import { atMostOf, none, some, told } from '../results.js';
+import { atMostOf, figure, none, some } from '../results.js';
 import { type Rig, withRig } from '../rig/rig.js';
 import type { Server } from '../rig/server.js';
 
@@ -19,8 +19,8 @@ const answeredMs = 1_000;
 export const hostileInput: Line = {
   line: '11',
   title:
-    'Hostile input at every endpoint: malformed JSON, naughty strings, depth, huge numbers, `__proto__`, bombs, slow sockets',
-  pass: 'no 5xx and no crash; what is accepted comes back equal, and the rest is refused with a 4xx',
+    'Hostile input at every endpoint: malformed JSON, naughty strings, deep nesting, huge numbers, `__proto__`, gzip bombs and other oversized bodies, slow sockets',
+  pass: 'no 5xx and no crash; accepted input comes back unchanged, and the server refuses the rest with a 4xx',
   minutes: 4,
   async run(torture) {
     const { every, sockets, slowMs } = sizes[torture.size];
@@ -34,13 +34,13 @@ export const hostileInput: Line = {
       const ready = await fetch(`${server!.url}/readyz`).catch(() => undefined);
       return [
         some('hostile requests', requests.length),
-        none('answered with a 5xx, a text that tells too much, or nothing', unsound),
+        none('answered with a 5xx, with a text that reveals too much, or not at all', unsound),
         some('texts stored', texts.length),
         none('texts that came back changed, or not at all', changed),
         some('slow sockets', sockets),
-        atMostOf('slowest push and pull beside slow sockets', slowest, 'ms', answeredMs),
-        none('servers that ended', ready?.status === 200 ? 0 : 1),
-        told('memory of the server at the end', (await server!.state()).rssMB, 'MB'),
+        atMostOf('slowest push and pull while slow sockets are open', slowest, 'ms', answeredMs),
+        none('servers that crashed or were not ready', ready?.status === 200 ? 0 : 1),
+        figure('memory of the server at the end', (await server!.state()).rssMB, 'MB'),
       ];
     };
     return { results: await withRig(torture, run, { servers: 1 }) };
@@ -55,7 +55,7 @@ async function sendAll({ url }: Server, requests: readonly SentRequest[]): Promi
       try {
         expectSound(await send(url, request));
       } catch (error) {
-        // A body that is too large may be cut off while it is on its way.
+        // The server may close the connection during a body that is too large.
         if (isCut(error) && request.body!.length > 2 ** 20) continue;
         unsound++;
         console.error(`  ${request.method ?? 'POST'} ${request.path.slice(0, 100)}: ${String(error).slice(0, 300)}`);
@@ -70,7 +70,7 @@ function isCut(error: unknown): boolean {
   return error instanceof TypeError && /EPIPE|ECONNRESET|other side closed/.test(String(error.cause));
 }
 
-/** How many texts are not what they were after a push and a pull. Postgres cannot store some, which are refused. */
+/** The number of texts that a push and a pull change. Postgres cannot store some texts, which are refused. */
 async function countChanged(server: Server): Promise<number> {
   const group = { clientGroupID: 'naughty' };
   const notes = texts.map((text, i) => mutation(i + 1, 'note', { id: `${i} ${text}`, body: text }, 'naughty'));
@@ -89,7 +89,7 @@ async function countChanged(server: Server): Promise<number> {
   }).length;
 }
 
-/** Has many sockets send their requests byte by byte, and returns how long another user's requests took at most. */
+/** Sends requests byte by byte over many sockets. Returns the longest duration of another user's requests. */
 async function servesBeside(server: Server, count: number, forMs: number): Promise<number> {
   const { hostname, port } = new URL(server.url);
   const head =
@@ -115,7 +115,7 @@ async function servesBeside(server: Server, count: number, forMs: number): Promi
   return slowest;
 }
 
-/** Sends so many characters at once, and then one after the other. */
+/** Sends this many characters in one write, and the rest one at a time. */
 function dribble(socket: Socket, text: string, atOnce: number): { socket: Socket; timer: NodeJS.Timeout } {
   socket.on('error', () => {});
   socket.write(text.slice(0, atOnce));

@@ -14,14 +14,14 @@ const sizes = {
   short: { rows: 30_000, times: 12, seconds: 2, streams: 200 },
 };
 
-/** How long another user's push or small pull may take. */
-const longestMs = 1_000;
+/** The longest time that another user's push or small pull may take. */
+const maxMs = 1_000;
 const memoryMB = 700;
 
 export const hostileUser: Line = {
   line: 'abuse',
-  title: 'One user does whatever they can, one thing after the other, while another one pushes and pulls',
-  pass: "no push or small pull of the other user is refused or takes longer than a second, the server's memory is bounded, and it gives back what it held",
+  title: 'One user attacks the server in many ways, one after the other, while another user pushes and pulls',
+  pass: "no push or small pull of the other user is refused or takes longer than a second, the server's memory is bounded, and the server releases what it held",
   minutes: 4,
   async run(torture) {
     const size = sizes[torture.size];
@@ -40,10 +40,10 @@ export const hostileUser: Line = {
         const { rssMB } = await server!.state();
         await attacker.stop();
         results.push(
-          some(`beside ${name}: pushes and pulls of another user`, served, 1),
-          none(`beside ${name}: refused`, refused),
-          atMostOf(`beside ${name}: slowest`, slowestMs, 'ms', longestMs),
-          atMostOf(`beside ${name}: the server's memory`, rssMB, 'MB', memoryMB),
+          some(`during ${name}: pushes and pulls of another user`, served, 1),
+          none(`during ${name}: refused`, refused),
+          atMostOf(`during ${name}: slowest`, slowestMs, 'ms', maxMs),
+          atMostOf(`during ${name}: the server's memory`, rssMB, 'MB', memoryMB),
         );
       }
       return [...results, await judgeLeftBehind('held by the server once the attacks are over', [server!])];
@@ -52,7 +52,7 @@ export const hostileUser: Line = {
   },
 };
 
-/** Pushes and small pulls of another user, one after the other, for some time. */
+/** Sends pushes and small pulls of another user, one after the other, for some time. */
 async function serveBob(server: Server, name: string, seconds: number) {
   const group = { clientGroupID: `bob beside ${name}` };
   const client = `bob beside ${name}`;

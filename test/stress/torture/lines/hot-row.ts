@@ -1,14 +1,14 @@
 import { mutation, push } from '../../../integration/conformance/wire.js';
 import type { Line } from '../line.js';
-import { none, some, told } from '../results.js';
+import { figure, none, some } from '../results.js';
 import { type Rig, withRig } from '../rig/rig.js';
 
 const sizes = { full: { writers: 64, each: 100 }, short: { writers: 64, each: 5 } };
 
 export const hotRow: Line = {
   line: '9',
-  title: '64 writers of one row, at two servers, one mutation after the other',
-  pass: 'no conflict reaches a client, and each mutation counts once',
+  title: '64 writers of one row, on two servers, each sending one mutation after the other',
+  pass: 'no client sees a conflict, and each mutation counts once',
   minutes: 2,
   async run(torture) {
     const { writers, each } = sizes[torture.size];
@@ -21,7 +21,7 @@ export const hotRow: Line = {
       for (const text of new Set(refused)) console.error(`  ${text}`);
       return [
         some('mutations', writers * each),
-        told('mutations of the row a second', (writers * each) / seconds, '/s'),
+        figure('mutations of the row per second', (writers * each) / seconds, '/s'),
         none('pushes that were refused', refused.length),
         none('mutations lost or applied twice', Math.abs(writers * each - rows[0]!.n)),
       ];
@@ -30,7 +30,7 @@ export const hotRow: Line = {
   },
 };
 
-/** Returns the responses that were not what they should be. */
+/** Returns the incorrect responses. */
 async function write(rig: Rig, writer: string, count: number): Promise<string[]> {
   const refused: string[] = [];
   for (let id = 1; id <= count; ) {

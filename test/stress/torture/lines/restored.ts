@@ -12,12 +12,12 @@ import { countPoor } from '../rig/schema.js';
 
 const sizes = { full: { rounds: 5, clients: 12 }, short: { rounds: 1, clients: 4 } };
 const pauseMs = 50;
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 export const restored: Line = {
   line: '6',
-  title: 'A restore from files, a restore from a dump, a promoted standby: each loses the newest transactions',
-  pass: 'every client converges and writes on; those whose mutations were lost do so as new clients',
+  title: 'A restore from files, a restore from a dump, the promotion of a standby: each loses the newest transactions',
+  pass: 'every client converges and continues to write; clients that lost mutations continue as new clients',
   minutes: 4,
   async run(torture) {
     const { rounds } = sizes[torture.size];
@@ -36,7 +36,7 @@ export const restored: Line = {
   },
 };
 
-/** The servers reach the database through a proxy, as by a name that may come to mean another host. */
+/** The servers reach the database through a proxy, like a host name that can be pointed to another host. */
 async function tryLoss(loss: Loss, torture: Torture): Promise<Result[]> {
   let proxy: ChaosProxy | undefined;
   let after: Postgres | undefined;
@@ -50,7 +50,7 @@ async function tryLoss(loss: Loss, torture: Torture): Promise<Result[]> {
     await rig.openClients(sizes[torture.size].clients);
     const write = async () => {
       await rig.underLoad(pauseMs, () => rig.served());
-      await countFailures(rig.clients, settled);
+      await countFailures(rig.clients, confirmed);
     };
     await write();
     after = await loss.lose(rig, write);
@@ -66,11 +66,11 @@ async function tryLoss(loss: Loss, torture: Torture): Promise<Result[]> {
   }
 }
 
-function settled({ sync }: Client): Promise<void> {
-  return until(async () => (await sync.pending()) === 0, patienceMs);
+function confirmed({ sync }: Client): Promise<void> {
+  return until(async () => (await sync.pending()) === 0, timeoutMs);
 }
 
-/** Has every client write once more. */
+/** Makes every client write once more. */
 async function judge(rig: Rig, after: Postgres): Promise<Result[]> {
   const { clients, tally, servers } = rig;
   const ends = await Promise.allSettled(clients.map(writeOn));
@@ -78,7 +78,7 @@ async function judge(rig: Rig, after: Postgres): Promise<Result[]> {
   const lost = successors.filter((one, i) => one !== clients[i]).length;
   clients.splice(0, clients.length, ...successors);
   const different = await countDifferent(servers[0]!, clients);
-  for (const what of tally.said) console.error(`  ${what}`);
+  for (const what of tally.messages) console.error(`  ${what}`);
   return [
     some('clients whose mutations were lost', lost),
     none('clients stuck', ends.filter(({ status }) => status === 'rejected').length),
@@ -88,9 +88,9 @@ async function judge(rig: Rig, after: Postgres): Promise<Result[]> {
   ];
 }
 
-/** Writes until it is confirmed: by the client's successor, if the server has lost what the client has written before. */
+/** Writes until the write is confirmed. If the server has lost the client's earlier writes, its successor writes. */
 async function writeOn(client: Client): Promise<Client> {
   await client.mutate();
-  await until(async () => client.isLost || (await client.sync.pending()) === 0, patienceMs);
+  await until(async () => client.isLost || (await client.sync.pending()) === 0, timeoutMs);
   return client.isLost ? writeOn(await client.reopen()) : client;
 }

@@ -9,14 +9,14 @@ import type { Server } from '../rig/server.js';
 
 const sizes = { full: { kills: 100, clients: 16 }, short: { kills: 3, clients: 8 } };
 const pauseMs = 100;
-/** Some 25 MB, more than sockets buffer: its pull is still under way when its server is killed. */
+/** About 25 MB, more than sockets buffer, so its pull is still under way when its server is killed. */
 const documents = 100_000;
 
-/** Every second time, the server is killed in the midst of a response. */
+/** Every second time, the server is killed in the middle of a response. */
 export const serversKilled: Line = {
   line: '2',
-  title: 'SIGKILL to one of two servers under load, also in the midst of a response',
-  pass: 'no mutation is lost or applied twice, no client is stuck, each pull is one snapshot, no cut response looks whole',
+  title: 'SIGKILL to one of two servers under load, also in the middle of a response',
+  pass: 'no mutation is lost or applied twice, no client is stuck, each pull is one snapshot, no truncated response looks complete',
   minutes: 6,
   async run(torture) {
     const { kills, clients } = sizes[torture.size];
@@ -36,16 +36,16 @@ export const serversKilled: Line = {
         await rig.served();
       });
       return [
-        some('responses cut', cut.broken),
-        none('cut responses that look whole', cut.whole),
-        ...(await rig.audit()),
+        some('responses truncated', cut.broken),
+        none('truncated responses that look complete', cut.whole),
+        ...(await rig.check()),
       ];
     });
     return { results: [some('kills of servers', kills, kills), ...results] };
   },
 };
 
-/** Kills a server once a large response of its has begun, and says how the response ended. */
+/** Kills a server once it has begun a large response, and returns how the response ended. */
 async function killInResponse(server: Server): Promise<'whole' | 'broken'> {
   const pull = new LargePull(server, 'large');
   await until(() => pull.status === 200);

@@ -7,7 +7,7 @@ import type { Arrivals, Order } from '../../../../bench/servers/listeners.js';
 import { quantile } from '../../../../bench/statistics.js';
 import { mutation, pull, push } from '../../../integration/conformance/wire.js';
 import type { Line } from '../line.js';
-import { atMostOf, none, some, told } from '../results.js';
+import { atMostOf, figure, none, some } from '../results.js';
 import { type Rig, withRig } from '../rig/rig.js';
 import type { Server } from '../rig/server.js';
 
@@ -16,15 +16,15 @@ const sizes = {
   short: { stalled: 20, streams: 200, writes: 20 },
 };
 const users = 100;
-/** Of the heap: a stream takes some 16 kB, and no more if it is not read. */
+/** On the heap: a stream takes about 16 kB, even if it is not read. */
 const streamsMB = 100;
 const unreadMB = 10;
 const pullMs = 250;
 
 export const stalledReaders: Line = {
   line: '15',
-  title: '100 readers of poke streams that never read, and 5,000 streams of 100 users that one write pokes',
-  pass: 'each stream is poked, the memory of the server is bounded, and so is the time of pulls beside them',
+  title: '100 clients that never read their poke streams, and 5,000 streams of 100 users, all poked by one write',
+  pass: "each stream is poked; the server's memory and the duration of concurrent pulls are bounded",
   minutes: 4,
   async run(torture) {
     const { stalled, streams, writes } = sizes[torture.size];
@@ -52,9 +52,9 @@ export const stalledReaders: Line = {
           none('streams that were not poked', Math.max(0, streams - pokes.length)),
           some('writes, each of which pokes one user', writes, writes),
           atMostOf("growth of the server's heap by the streams", open.heapMB - before.heapMB, 'MB', streamsMB),
-          atMostOf('growth of the heap by pokes that are not read', after.heapMB - open.heapMB, 'MB', unreadMB),
-          told("the server's memory at the end", after.rssMB, 'MB'),
-          atMostOf('pull beside the streams, p99', quantile(pulls, 0.99), 'ms', pullMs),
+          atMostOf('growth of the heap by unread pokes', after.heapMB - open.heapMB, 'MB', unreadMB),
+          figure("the server's memory at the end", after.rssMB, 'MB'),
+          atMostOf('pull while the streams are open, p99', quantile(pulls, 0.99), 'ms', pullMs),
         ];
       } finally {
         for (const socket of sockets) socket.destroy();
@@ -65,7 +65,7 @@ export const stalledReaders: Line = {
   },
 };
 
-/** A stream that is not read beyond its first bytes. */
+/** Opens a stream and reads only its first bytes. */
 async function openStalled({ url }: Server, number: number): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on('error', () => {});
@@ -76,7 +76,7 @@ async function openStalled({ url }: Server, number: number): Promise<Socket> {
   return socket;
 }
 
-/** The times of pulls of a user, each after a write of their own that pokes every stream of theirs, in milliseconds. */
+/** The durations of a user's pulls in milliseconds, each after a write that pokes all the user's streams. */
 async function pullBeside(server: Server, writes: number): Promise<number[]> {
   const group = { clientGroupID: 'writer' };
   let { cookie } = await pull(server, 'user0', group);

@@ -11,13 +11,13 @@ const sizes = { full: { rounds: 300, crowd: 24 }, short: { rounds: 10, crowd: 12
 
 const json = JSON.stringify;
 const groupOf = (user: string) => `group of ${user}`;
-/** In every row of a user, and in nothing that anyone else may see. */
+/** A text in every row of a user, and in nothing that another user may see. */
 const canaryOf = (user: string) => `canary<${user}>`;
 
 export const twoUsers: Line = {
   line: '12',
-  title: 'Each of many users tries every route with the client groups, cookies, clients and keys of another',
-  pass: 'no response, patch, error or poke shows anything of another user, and nothing of theirs is changed',
+  title: 'Many users try every route with the client groups, cookies, clients and keys of another user',
+  pass: "no response, patch, error or poke reveals another user's data, and no user changes another user's data",
   minutes: 4,
   async run(torture) {
     const { rounds, crowd } = sizes[torture.size];
@@ -30,12 +30,12 @@ export const twoUsers: Line = {
         await watch.trespass(rig.random.pick(users), rig.random.pick(users));
         if (round % 50 === 0) torture.progress(`${round} of ${rounds} rounds`);
       }
-      const pokes = await watch.strangersPokes('stranger', 'user1');
+      const pokes = await watch.pokesOfOther('stranger', 'user1');
       return [
         some('requests', watch.requests),
         some('of these, refused', watch.refused),
         none('responses that show something of another user', watch.leaks),
-        none('responses with another status than they must have', watch.unexpected),
+        none('responses with a wrong status', watch.unexpected),
         none('pokes about changes of another user', pokes),
         none('mutations applied for another user', await watch.countForeign()),
       ];
@@ -59,22 +59,22 @@ class Watch {
     this.#users = users;
   }
 
-  /** Every user has a document and a client, with one mutation. */
+  /** Creates a document and a client for every user, with one mutation. */
   async begin(): Promise<void> {
     for (const user of this.#users) {
       const note = mutation(1, 'note', { id: `of ${user}`, body: canaryOf(user) }, user);
-      await this.#ask(user, this.#push(user, [note]), 200);
+      await this.#request(user, this.#push(user, [note]), 200);
       await this.#pull(user, user, null);
     }
   }
 
-  /** All users see a change at the same moment: what is read for many at once is told apart. */
+  /** All users see a change at the same time, and shared reads must be separated for each user. */
   async crowdPulls(): Promise<void> {
     await this.#rig.postgres.pool.query(`update document set body = body || '.'`);
     await Promise.all(this.#users.map((user) => this.#pull(user, user, this.#cookies.get(user))));
   }
 
-  /** `user` tries what belongs to `other`, at every route. */
+  /** Tries to access, as `user`, what belongs to `other`, on every route. */
   async trespass(user: string, other: string): Promise<void> {
     if (user === other) return;
     const cookie = this.#cookies.get(other);
@@ -87,50 +87,59 @@ class Watch {
       body: json({ id: `called ${id} ${who}`, body: canaryOf(who) }),
     });
     await this.#pull(user, user, cookie);
-    await this.#ask(user, { path: '/sync/pull', body: json(pullBody({ clientGroupID: groupOf(other), cookie })) }, 403);
-    await this.#ask(user, this.#push(other, [stolen]), 403);
-    await this.#ask(user, this.#push(user, [stolen]), 403);
-    await this.#ask(other, call(other), 200);
-    // The same key is another one for another user.
-    await this.#ask(user, call(user), 200);
-    // The row is there: an error of the database, which names it.
-    await this.#ask(user, { path: '/api/mutators/note', body: json({ id: `of ${other}`, body: '' }) }, 409);
-    for (const path of ['/api/openapi.json', '/api/docs', '/readyz', '/api/views'])
-      await this.#ask(user, { method: 'GET', path }, 200);
+    await this.#request(
+      user,
+      { path: '/sync/pull', body: json(pullBody({ clientGroupID: groupOf(other), cookie })) },
+      403,
+    );
+    await this.#request(user, this.#push(other, [stolen]), 403);
+    await this.#request(user, this.#push(user, [stolen]), 403);
+    await this.#request(other, call(other), 200);
+    // The same key is a different one for another user.
+    await this.#request(user, call(user), 200);
+    // The row exists, and the database's error names it.
+    await this.#request(user, { path: '/api/mutators/note', body: json({ id: `of ${other}`, body: '' }) }, 409);
+    for (const path of ['/api/openapi.json', '/api/docs', '/readyz', '/api/views']) {
+      await this.#request(user, { method: 'GET', path }, 200);
+    }
     await this.#read(user, other);
     for (const request of [this.#push(other, [stolen]), { path: '/sync/pull', body: '{}' }, call(user)]) {
-      await this.#ask(user, { ...request, headers: { Authorization: undefined } }, 401);
+      await this.#request(user, { ...request, headers: { Authorization: undefined } }, 401);
     }
     const query = new URLSearchParams({ clientGroupID: groupOf(other), profileID: 'p' });
-    await this.#ask(user, { method: 'GET', path: `/sync/poke?${query}`, headers: { Authorization: undefined } }, 401);
+    await this.#request(
+      user,
+      { method: 'GET', path: `/sync/poke?${query}`, headers: { Authorization: undefined } },
+      401,
+    );
   }
 
-  /** `user` reads the views with the keys and tokens of `other`. */
+  /** Reads the views as `user` with the keys and tokens of `other`. */
   async #read(user: string, other: string): Promise<void> {
     const path = '/api/views/document';
     const row = `${path}/${encodeURIComponent(`of ${other}`)}`;
     const read = (request: Omit<SentRequest, 'method'>) => ({ method: 'GET', ...request });
-    const own = await this.#ask(other, read({ path }), 200);
+    const own = await this.#request(other, read({ path }), 200);
     const tag = own.headers.get('ETag')!;
-    await this.#ask(other, read({ path, headers: { 'If-None-Match': tag } }), 304);
-    await this.#ask(user, read({ path, headers: { 'If-None-Match': tag } }), 200);
-    const { body } = await this.#ask(user, read({ path: `${path}?since=${encodeURIComponent(tag)}` }), 200);
-    // What another holds is nothing to go on from.
+    await this.#request(other, read({ path, headers: { 'If-None-Match': tag } }), 304);
+    await this.#request(user, read({ path, headers: { 'If-None-Match': tag } }), 200);
+    const { body } = await this.#request(user, read({ path: `${path}?since=${encodeURIComponent(tag)}` }), 200);
+    // Another user's cookie must not serve as a base.
     if ((body!.patch as Op[])[0]?.op !== 'clear') this.unexpected++;
-    await this.#ask(user, read({ path: row }), 404);
-    await this.#ask(user, read({ path: row, headers: { 'If-None-Match': tag, Prefer: 'wait=1' } }), 404);
-    await this.#ask(user, read({ path: row, headers: { Authorization: undefined } }), 401);
-    await this.#ask(user, read({ path, headers: { Authorization: undefined } }), 401);
+    await this.#request(user, read({ path: row }), 404);
+    await this.#request(user, read({ path: row, headers: { 'If-None-Match': tag, Prefer: 'wait=1' } }), 404);
+    await this.#request(user, read({ path: row, headers: { Authorization: undefined } }), 401);
+    await this.#request(user, read({ path, headers: { Authorization: undefined } }), 401);
     const headers = { Authorization: `Bearer ${user}`, Accept: 'text/event-stream', 'Last-Event-ID': tag };
     const stream = await fetch(this.#rig.anyServer() + path, { headers });
-    this.#look(user, path, await beginningOf(stream));
+    this.#inspect(user, path, await beginningOf(stream));
   }
 
   /**
-   * How many pokes a listener gets who gives another's client group for its own, while that one's rows change.
-   * @param user one who has changed nothing: whoever has is poked about it, if it was just before
+   * Counts the pokes of a subscriber that claims another user's client group, while that user's rows change.
+   * @param user A user who has changed nothing. A recent change of their own would cause a poke.
    */
-  async strangersPokes(user: string, other: string): Promise<number> {
+  async pokesOfOther(user: string, other: string): Promise<number> {
     const fetchAt = (path: string, init: RequestInit) => fetch(this.#rig.anyServer() + path, init);
     const listen = (who: string) => listenForPokes(fetchAt, { user: who, clientGroupID: groupOf(other) });
     const [stranger, owner] = [await listen(user), await listen(other)];
@@ -139,7 +148,7 @@ class Watch {
       const id = this.#next++;
       const before = owner.pokes();
       const call = { path: '/api/mutators/note', body: json({ id: `poked ${id}`, body: canaryOf(other) }) };
-      await this.#ask(other, call, 200);
+      await this.#request(other, call, 200);
       for (let waited = 0; owner.pokes() === before && waited < 5_000; waited += 20) await sleep(20);
     }
     if (owner.pokes() === first) this.unexpected++;
@@ -148,7 +157,7 @@ class Watch {
     return stranger.pokes() - first;
   }
 
-  /** How many documents there are of one user that another has written. */
+  /** The number of documents of one user that another user has written. */
   async countForeign(): Promise<number> {
     const { rowCount } = await this.#rig.postgres.pool.query(
       `select from document where id like 'stolen%' or body not like 'canary<' || owner_id || '>%'`,
@@ -162,12 +171,12 @@ class Watch {
 
   async #pull(user: string, group: string, cookie: unknown): Promise<void> {
     const body = json(pullBody({ clientGroupID: groupOf(group), cookie }));
-    const { text } = await this.#ask(user, { path: '/sync/pull', body }, 200);
+    const { text } = await this.#request(user, { path: '/sync/pull', body }, 200);
     this.#cookies.set(user, JSON.parse(text).cookie);
   }
 
-  /** Sends a request of a user, and looks for what is another's in the response. */
-  async #ask(user: string, request: SentRequest, status: number): Promise<Received> {
+  /** Sends a user's request, and searches the response for other users' data. */
+  async #request(user: string, request: SentRequest, status: number): Promise<Received> {
     const headers = { Authorization: `Bearer ${user}`, ...request.headers };
     const received = await send(this.#rig.anyServer(), { ...request, headers });
     this.requests++;
@@ -176,12 +185,12 @@ class Watch {
       this.unexpected++;
       console.error(`  ${request.path}: ${received.status}, not ${status}: ${received.text.slice(0, 300)}`);
     }
-    this.#look(user, request.path, `${received.text} ${json([...received.headers])}`);
+    this.#inspect(user, request.path, `${received.text} ${json([...received.headers])}`);
     return received;
   }
 
-  /** Looks for what is another's in what a user was sent. */
-  #look(user: string, path: string, text: string): void {
+  /** Searches a response for other users' data. */
+  #inspect(user: string, path: string, text: string): void {
     const shown = this.#users.filter((other) => other !== user && text.includes(canaryOf(other)));
     if (shown.length === 0) return;
     this.leaks++;

@@ -1,6 +1,6 @@
 import type { Line } from '../line.js';
 import { judgeHealing, openProxies } from '../lines/chaos-proxy.js';
-import { atMostOf, some, told } from '../results.js';
+import { atMostOf, figure, some } from '../results.js';
 import { withRig } from '../rig/rig.js';
 import { addDocuments, addUsers } from '../rig/schema.js';
 import { growth, sampleOn } from './samples.js';
@@ -39,7 +39,7 @@ export const chaos: Line = {
         torture.progress('healed');
         return [
           ...[...counts].map(([name, count]) =>
-            told(
+            figure(
               name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`),
               count,
             ),

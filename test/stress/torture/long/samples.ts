@@ -1,4 +1,4 @@
-/** What a server takes of the machine, again and again, and how it grows. */
+/** Periodic samples of a server's resources, and their growth. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rig } from '../rig/rig.js';
 
@@ -6,13 +6,13 @@ export interface Sample {
   readonly minutes: number;
   readonly rssMB: number;
   readonly heapMB: number;
-  /** The change log on disk. */
+  /** The size of the change log on disk. */
   readonly logMB: number;
-  /** Requests of the clients that did not succeed, since the last sample. */
+  /** Failed requests of the clients since the previous sample. */
   readonly failures: number;
 }
 
-/** Samples the first server, until it is over; a sample that cannot be taken is left out. */
+/** Samples the first server until the end. A sample that cannot be taken is left out. */
 export async function sampleOn(rig: Rig, everyMs: number, isOver: () => boolean): Promise<Sample[]> {
   const samples: Sample[] = [];
   const started = performance.now();
@@ -33,7 +33,7 @@ export async function sampleOn(rig: Rig, everyMs: number, isOver: () => boolean)
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** By how much a figure grows in an hour, in the second half of the samples: the first warms up. */
+/** The growth of a figure per hour in the second half of the samples. The first half is a warm-up. */
 export function growthPerHour(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const half = samples.slice(Math.floor(samples.length / 2));
   const [meanX, meanY] = [mean(half.map(({ minutes }) => minutes)), mean(half.map(of))];
@@ -42,7 +42,7 @@ export function growthPerHour(samples: readonly Sample[], of: (sample: Sample) =
   return (60 * across) / along;
 }
 
-/** By how much a figure is higher in the last quarter of the samples than in the second. */
+/** The growth of a figure from the second quarter of the samples to the last. */
 export function growth(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return mean(samples.slice(-quarter).map(of)) - mean(samples.slice(quarter, 2 * quarter).map(of));

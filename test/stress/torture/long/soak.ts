@@ -40,7 +40,7 @@ export const soak: Line = {
       for (const error of errors.slice(0, 10)) console.error(`  ${error}`);
       const results = [
         some('samples', samples.length, 10),
-        ...(await rig.audit()),
+        ...(await rig.check()),
         none('calls that failed', failedCalls),
         none('errors logged', errors.length),
         none('requests that failed', rig.tally.unavailable + rig.tally.broken),
@@ -69,7 +69,7 @@ export const soak: Line = {
   },
 };
 
-/** Calls, each with a key, until it is over. Returns how many failed. */
+/** Makes calls until the end, each with an idempotency key. Returns the number of failures. */
 async function callOn(rig: Rig, isOver: () => boolean): Promise<number> {
   let failed = 0;
   for (let n = 0; !isOver(); n++) {
@@ -82,7 +82,7 @@ async function callOn(rig: Rig, isOver: () => boolean): Promise<number> {
   return failed;
 }
 
-/** Writes past the servers, to rows of all users, until it is over. */
+/** Writes directly to the database, to rows of all users, until the end. */
 async function writeOn({ postgres, random }: Rig, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const user = `user${random.between(0, 4)}`;

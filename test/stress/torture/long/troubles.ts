@@ -1,4 +1,4 @@
-/** What may go wrong while servers serve, of every kind, for as long as it takes. */
+/** Troubles of every kind for running servers, for any length of time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pullBody } from '../../../integration/conformance/wire.js';
 import { type ChaosProxy, faults } from '../rig/proxy.js';
@@ -6,24 +6,24 @@ import type { Rig } from '../rig/rig.js';
 
 export interface Scene {
   readonly rig: Rig;
-  /** One before each server. */
+  /** One in front of each server. */
   readonly proxies: readonly ChaosProxy[];
 }
 
 type Trouble = (scene: Scene) => Promise<void>;
 
-const longestMs = 3_000;
+const maxMs = 3_000;
 const requestsOfFlood = 300;
 
 async function badNetwork({ rig: { random }, proxies }: Scene): Promise<void> {
   const proxy = random.pick(proxies);
   proxy.break(random.pick(faults));
-  await sleep(random.between(300, longestMs));
+  await sleep(random.between(300, maxMs));
   proxy.heal();
 }
 
 async function killServer({ rig: { servers } }: Scene): Promise<void> {
-  // The first is never killed: its memory is watched.
+  // The first server is never killed, because its memory is measured.
   const server = servers.at(-1)!;
   await server.kill();
   await server.start();
@@ -44,7 +44,7 @@ function killBackend({ rig: { postgres } }: Scene): Promise<void> {
   return postgres.killBackend();
 }
 
-/** Columns come and go, and indexes: clients are reset, or do not notice. */
+/** Adds and drops columns and indexes. Clients are reset, or are not affected. */
 async function alterTables({ rig: { postgres, random } }: Scene): Promise<void> {
   const table = random.pick(['counter', 'account', 'document']);
   await postgres.pool.query(`set lock_timeout = '2s'; alter table ${table} add column if not exists more int`);
@@ -53,17 +53,17 @@ async function alterTables({ rig: { postgres, random } }: Scene): Promise<void> 
   await postgres.pool.query(`alter table ${table} drop column if exists more`);
 }
 
-/** Somebody who takes all the time there is for a large first pull. */
+/** A client that takes the maximum time for a large first pull. */
 async function readSlowly({ rig }: Scene): Promise<void> {
   const reader = (await pullAs(rig, 'reader', 'slow')).body!.getReader();
-  for (const end = Date.now() + longestMs; Date.now() < end; ) {
+  for (const end = Date.now() + maxMs; Date.now() < end; ) {
     if ((await reader.read()).done) break;
     await sleep(100);
   }
   await reader.cancel();
 }
 
-/** One user asks for more than is allowed. */
+/** One user sends more requests than are allowed. */
 async function flood({ rig }: Scene): Promise<void> {
   const pulls = Array.from({ length: requestsOfFlood }, (_, i) =>
     pullAs(rig, 'flooder', `flood ${i}`).then((one) => one.text()),
@@ -90,12 +90,12 @@ const troubles: readonly (readonly [weight: number, trouble: Trouble])[] = [
   [2, flood],
 ];
 
-/** Makes one trouble after the other until the time is over, and returns how many of each there were, by name. */
+/** Makes one trouble after the other until the time is over. Returns the number of each, by name. */
 export async function makeTroubles(scene: Scene, untilMs: number): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   while (performance.now() < untilMs) {
     const trouble = scene.rig.random.weighted(troubles);
-    // What meets a database that was killed a moment ago has done what it is for.
+    // A trouble that fails because the database was just killed has served its purpose.
     await trouble(scene).catch(() => {});
     counts.set(trouble.name, (counts.get(trouble.name) ?? 0) + 1);
     await sleep(scene.rig.random.between(100, 1_500));

@@ -1,10 +1,10 @@
-/** The rows of a database, taken to another cluster, as a dump and its restore do. */
+/** Copies the rows of a database to another cluster, as a dump and its restore do. */
 import type pg from 'pg';
 
 /** The rows of each table as text. */
 export type Dump = ReadonlyMap<string, readonly string[]>;
 
-/** Reads all rows, of the application and of Tidemark, in one snapshot. */
+/** Reads all rows of the application and of Tidemark in one snapshot. */
 export async function dump(pool: pg.Pool): Promise<Dump> {
   const client = await pool.connect();
   try {
@@ -24,7 +24,7 @@ export async function dump(pool: pg.Pool): Promise<Dump> {
   }
 }
 
-/** Puts the rows in the place of those of a database with the same tables. No trigger sees it. */
+/** Replaces the rows of a database with the same tables. No trigger fires. */
 export async function restoreDump(pool: pg.Pool, rows: Dump): Promise<void> {
   const client = await pool.connect();
   try {

@@ -1,4 +1,4 @@
-/** What may happen to a database so that its newest transactions are lost. */
+/** The ways in which a database can lose its newest transactions. */
 
 import { Postgres } from '../rig/postgres.js';
 import { migrated, type Rig } from '../rig/rig.js';
@@ -6,7 +6,7 @@ import { dump, restoreDump } from './dump.js';
 
 export interface Loss {
   readonly name: string;
-  /** Loses what `work` writes. Returns where the database is then. */
+  /** Loses what `work` writes. Returns the database that remains. */
   lose(rig: Rig, work: () => Promise<void>): Promise<Postgres>;
 }
 

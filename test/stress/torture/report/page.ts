@@ -1,24 +1,24 @@
-/** The page that is made of the records. */
+/** Makes the page from the records. */
 import { cellsOf } from '../../../../bench/report/cells.js';
 import type { Line } from '../line.js';
 import { hasPassed, type LineRecord } from './record.js';
 
-/** docs/reliability.md. It depends on the records and the list of lines alone. */
+/** docs/reliability.md. It depends only on the records and the list of lines. */
 export function pageOf(records: readonly LineRecord[], lines: readonly Line[]): string {
   return `<!-- Made by \`npm run stress -- torture\` from reliability.json. Changes by hand are lost. -->
 
 # Reliability
 
-What was done to Tidemark, and what held. Each line was run by \`npm run stress -- torture <line>\`: against servers of the built
-package in processes of their own, a real Postgres that is really killed, and real Replicache clients, unless the line
-says that they are others. A short form of each is run with every change.
+How we tried to break Tidemark, and the results. \`npm run stress -- torture <line>\` runs a line. It starts servers of the
+built package in separate processes, a real Postgres that it really kills, and real Replicache clients, unless the line
+names other clients. CI runs a short form of each line with every change.
 
-A client's mutation *n* writes *n* into a row of the client and moves money between two accounts. So each pull shows by
-itself whether it is one snapshot: the row must say what \`lastMutationID\` says, and the accounts must sum up to what they
-always did. A pull that does not is an *objection*, and so is a response that no client should get. At the end, the
-database is asked which mutations have run and how often, and each client is compared with a full read.
+A client's mutation *n* writes *n* into a row of the client and moves money between two accounts. So each pull shows
+whether it is one snapshot: the row must agree with \`lastMutationID\`, and the sum of the accounts must not change. If
+a pull fails this check, or a client gets a response that it should never get, that counts as an *objection*. At the
+end, the test reads from the database which mutations have run and how often, and compares each client with a full read.
 
-| Line | What is done | Passes if | Result | Run |
+| Line | What happens | Passes if | Result | Run |
 |---|---|---|---|---|
 ${lines
   .map((line) =>

@@ -1,4 +1,4 @@
-/** How some figures went over time: a panel for each, one below the other, as SVG for light and dark pages. */
+/** Draws figures over time: a panel for each, one below the other, as SVG for light and dark pages. */
 import { escaped, style } from '../../../../bench/report/plot.js';
 
 export interface Panel {
@@ -27,15 +27,15 @@ ${panels.map((panel, i) => drawPanel(panel, until, i * panelHeight)).join('\n')}
 }
 
 function drawPanel({ title, points }: Panel, until: number, offset: number): string {
-  const most = Math.max(1, ...points.map(({ y }) => y));
+  const maxY = Math.max(1, ...points.map(({ y }) => y));
   const line = points.map(({ x, y }) => {
     const left = frame.left + ((frame.right - frame.left) * x) / until;
-    return `${left.toFixed(1)},${(offset + frame.bottom - ((frame.bottom - frame.top) * y) / most).toFixed(1)}`;
+    return `${left.toFixed(1)},${(offset + frame.bottom - ((frame.bottom - frame.top) * y) / maxY).toFixed(1)}`;
   });
   const ground = offset + frame.bottom;
   return `<text class="title" x="${frame.left}" y="${offset + 20}">${escaped(title)}</text>
 <line class="grid" x1="${frame.left}" x2="${frame.right}" y1="${ground}" y2="${ground}"/>
 <polyline class="curve" stroke="var(--c0)" points="${line.join(' ')}"/>
-<text x="${frame.right + 8}" y="${offset + frame.top + 5}">${Math.round(most)}</text>
+<text x="${frame.right + 8}" y="${offset + frame.top + 5}">${Math.round(maxY)}</text>
 <text x="${frame.right + 8}" y="${ground}">0</text>`;
 }

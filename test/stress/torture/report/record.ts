@@ -1,4 +1,4 @@
-/** What is kept of the runs of all lines: the last full run of each, as JSON. */
+/** The records of all lines: the last full run of each, as JSON. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isMet } from '../../../../bench/goal.js';
@@ -12,12 +12,12 @@ export interface LineRecord {
   readonly at: string;
   readonly seconds: number;
   readonly seed: number;
-  /** The commit that was run; with a `+` behind it, changed. */
+  /** The commit of the run, followed by `+` if there were changes. */
   readonly commit: string;
   readonly machine: Machine;
   readonly node: string;
   readonly results: readonly Result[];
-  /** The names of its charts, beside the page. */
+  /** The file names of its charts, beside the page. */
   readonly charts: readonly string[];
 }
 
@@ -28,14 +28,14 @@ export function readRecords(): LineRecord[] {
   return JSON.parse(readFileSync(path, 'utf8')) as LineRecord[];
 }
 
-/** Puts a record in the place of the line's last one. The records are in the order of the lines. */
+/** Replaces the previous record of the line. The records are in the order of the lines. */
 export function keepRecord(record: LineRecord, order: readonly string[]): void {
   const others = readRecords().filter(({ line }) => line !== record.line);
   const records = [...others, record].sort((a, b) => order.indexOf(a.line) - order.indexOf(b.line));
   writeFileSync(path, `${JSON.stringify(records, null, 2)}\n`);
 }
 
-/** Whether every goal was reached. */
+/** True if every goal was reached. */
 export function hasPassed({ results }: Pick<LineRecord, 'results'>): boolean {
   return results.every((result) => isMet(result) !== false);
 }

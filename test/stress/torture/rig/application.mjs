@@ -1,12 +1,12 @@
 /**
- * What the servers under test serve. A client's mutation n writes n into the client's row, counts its effects, and moves
- * money between two accounts of its user: so each pull shows by itself whether it is one snapshot. Plain JavaScript, to
- * run without a loader, on whichever copy of the package is under test.
+ * The application of the servers under test. A client's mutation n writes n into the client's row, counts its effects,
+ * and moves money between two accounts of its user. So each pull shows whether it is one snapshot. Plain JavaScript, so
+ * that it runs without a loader, on any copy of the package under test.
  */
 import { z } from 'zod';
 import { failing } from './failures.mjs';
 
-/** What Postgres can keep as a text. */
+/** A text that Postgres can store. */
 const storable = z.string().refine((text) => !text.includes('\0') && text.isWellFormed());
 const counted = z.object({ clientID: storable, n: z.int32() });
 const transfer = counted.extend({ from: storable, to: storable, amount: z.int32() });

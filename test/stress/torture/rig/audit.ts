@@ -1,4 +1,4 @@
-/** After a run, in quiet: has each mutation run once, and does each client hold what the server has? */
+/** Checks after a run that each mutation has run once, and that each client holds the server's rows. */
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import type { Result } from '../../../../bench/scenario.js';
@@ -9,22 +9,22 @@ import type { Client } from './client.js';
 import { countPoor } from './schema.js';
 import type { Tally } from './tally.js';
 
-export interface Audited {
+export interface CheckedRun {
   readonly pool: pg.Pool;
   readonly server: Address;
   readonly clients: readonly Client[];
   readonly tally: Tally;
 }
 
-/** How long a client may take to have all its mutations confirmed, and then to hold what the server has. */
-const patienceMs = 30_000;
+/** The time for a client to have all its mutations confirmed, and then to hold the server's rows. */
+const maxWaitMs = 30_000;
 
-export async function audit({ pool, server, clients, tally }: Audited): Promise<Result[]> {
-  const stuck = await countFailures(clients, ({ sync }) => until(async () => (await sync.pending()) === 0, patienceMs));
+export async function checkRun({ pool, server, clients, tally }: CheckedRun): Promise<Result[]> {
+  const stuck = await countFailures(clients, ({ sync }) => until(async () => (await sync.pending()) === 0, maxWaitMs));
   const different = await countDifferent(server, clients);
   const effects = await effectsOf(pool, clients);
   const mutations = clients.reduce((sum, client) => sum + client.mutations, 0);
-  for (const what of tally.said) console.error(`  ${what}`);
+  for (const what of tally.messages) console.error(`  ${what}`);
   return [
     some('mutations', mutations),
     some('pushes delivered twice', tally.doubled),
@@ -37,11 +37,11 @@ export async function audit({ pool, server, clients, tally }: Audited): Promise<
   ];
 }
 
-/** How many clients do not come to hold what a new client of their user is told. */
+/** The number of clients that do not reach the rows that a new client of their user receives. */
 export async function countDifferent(
   server: Address,
   clients: readonly Client[],
-  timeoutMs: number = patienceMs,
+  timeoutMs: number = maxWaitMs,
 ): Promise<number> {
   const deadline = Date.now() + timeoutMs;
   const truths = new Map<string, object>();

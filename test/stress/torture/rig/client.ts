@@ -12,15 +12,15 @@ import type { Tally } from './tally.js';
 export interface ClientOptions {
   readonly engine: EngineOver;
   readonly user: string;
-  /** Where the next request goes, without a slash at its end. */
+  /** The URL for the next request, without a trailing slash. */
   readonly route: () => string;
   readonly random: Random;
   readonly tally: Tally;
-  /** Of a client to go on from. */
+  /** The name of a client to continue. */
   readonly name?: string;
 }
 
-/** Clients pull when they are poked; and, where pokes are lost with their server, soon. */
+/** Clients pull when they are poked, and also at short intervals, because pokes are lost with their server. */
 const pullIntervalMs = 1_000;
 
 export class Client {
@@ -28,12 +28,12 @@ export class Client {
   readonly #mirror: Mirror;
   readonly #stopPokes: () => void;
   readonly sync: TestClient;
-  /** How many mutations it has made. */
+  /** The number of its mutations. */
   mutations = 0;
-  /** The server has no record of it. */
+  /** True if the server has no record of it. */
   isLost = false;
 
-  /** @param mirror of the client that it goes on from */
+  /** @param mirror the mirror of the client that it continues */
   constructor(options: ClientOptions, mirror: Mirror = new Mirror()) {
     this.#options = options;
     this.#mirror = mirror;
@@ -58,7 +58,7 @@ export class Client {
     return this.sync.rep.clientID;
   }
 
-  /** Makes its next mutation, one that transfers money by default. */
+  /** Makes its next mutation, by default one that transfers money. */
   async mutate(name = 'work', more: object = {}): Promise<void> {
     const { random, user } = this.#options;
     const n = ++this.mutations;
@@ -68,7 +68,7 @@ export class Client {
     await (this.sync.rep.mutate as Record<string, (args: object) => Promise<void>>)[name]!(args);
   }
 
-  /** Mutates until it is over, with pauses of so many milliseconds on average. */
+  /** Mutates until the end, with this mean pause in milliseconds. */
   async keepMutating(pauseMs: number, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.mutate();
@@ -76,7 +76,7 @@ export class Client {
     }
   }
 
-  /** As a page does that is loaded again: another client with the same storage. */
+  /** Opens another client with the same storage, as a reloaded page does. */
   async reopen(): Promise<Client> {
     await this.close();
     this.#mirror.startGroup();

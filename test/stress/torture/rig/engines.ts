@@ -1,4 +1,4 @@
-/** The engines that clients may have, each with its requests through a network of ours. */
+/** The engines of clients, each with requests through the test's own network. */
 import { pathToFileURL } from 'node:url';
 import { Replicache } from 'replicache';
 import type { EngineOptions } from '#engine';
@@ -23,7 +23,7 @@ const replicache: EngineOver = (network) => (options) => {
   return new Replicache({ ...options, puller: puller as never, pusher: pusher as never });
 };
 
-/** That of `tidemark/client`, as it is built. */
+/** The engine of `tidemark/client`, as built. */
 async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
   const { SyncEngine }: typeof import('../../../../src/client/sync/sync-engine.js') = await load('sync/sync-engine.js');

@@ -1,8 +1,8 @@
-/** Mutators that fail, in every way that may be for good, or may pass. */
+/** Mutators that fail in every permanent and every transient way. */
 
 const raise = (state) => `do $$ begin raise exception 'told to fail' using errcode = '${state}'; end $$`;
 
-/** What fails whenever it is tried. The keys are the kinds. */
+/** Failures at every attempt. The keys are the kinds. */
 const permanent = {
   'an error': () => {
     throw new Error('the mutator is wrong');
@@ -27,7 +27,7 @@ const permanent = {
   'a table that is not there': (tx) => tx.query('select from nowhere'),
 };
 
-/** What passes after two times. */
+/** Failures that end after two attempts. */
 const transient = {
   'a conflict': (tx) => tx.query(raise('40001')),
   'a deadlock': (tx) => tx.query(raise('40P01')),

@@ -1,4 +1,4 @@
-/** The network of one client: it delivers some pushes twice, and judges what comes back. */
+/** The network of one client. It sends some pushes twice, and judges the responses. */
 import { Network } from '../../../../src/client/sync/network.js';
 import type { TextResponse } from '../../../../src/client/sync/transport.js';
 import type { PullAnswer } from '../../../integration/conformance/wire.js';
@@ -9,7 +9,7 @@ import type { Tally } from './tally.js';
 const doubledShare = 0.2;
 
 export interface NetworkOptions {
-  /** Where the next request goes, without a slash at its end. */
+  /** The URL for the next request, without a trailing slash. */
   readonly route: () => string;
   readonly random: Random;
   readonly tally: Tally;

@@ -1,6 +1,6 @@
 /**
- * What a client group holds according to the responses to its pulls, each of which must be one snapshot: mutation n of a
- * client has written n into its row, and the accounts of a user sum up to what they always did.
+ * The state of a client group by the responses to its pulls. Each response must be one snapshot: mutation n of a client
+ * has written n into its row, and the sum of a user's accounts has not changed.
  */
 import { applied, compareCookies, type PullAnswer } from '../../../integration/conformance/wire.js';
 import { wealth } from './schema.js';
@@ -8,12 +8,12 @@ import { wealth } from './schema.js';
 interface State {
   readonly rows: ReadonlyMap<string, unknown>;
   /** The group's lastMutationIDs. */
-  readonly told: ReadonlyMap<string, number>;
+  readonly confirmed: ReadonlyMap<string, number>;
 }
 
-const nothing: State = { rows: new Map(), told: new Map() };
-/** A client asks with its newest cookie; one that is opened again, with what it had stored. */
-const keptStates = 100;
+const nothing: State = { rows: new Map(), confirmed: new Map() };
+/** A client sends its newest cookie. A reopened client sends the stored one. */
+const maxStates = 100;
 
 type Cookie = Parameters<typeof compareCookies>[0];
 
@@ -21,31 +21,31 @@ export class Mirror {
   readonly #states = new Map<string, State>([['null', nothing]]);
 
   /**
-   * Takes the response to a pull, and returns what is wrong with it.
-   * @param asked the request's cookie
+   * Applies the response to a pull, and returns its faults.
+   * @param base the request's cookie
    */
-  take(asked: Cookie, { cookie, patch, lastMutationIDChanges }: PullAnswer): string[] {
-    const before = this.#states.get(JSON.stringify(asked));
+  take(base: Cookie, { cookie, patch, lastMutationIDChanges }: PullAnswer): string[] {
+    const before = this.#states.get(JSON.stringify(base));
     if (!before) return ['a pull asks with a cookie that no response has given'];
-    const order = compareCookies(cookie, asked);
-    if (order < 0) return [`the cookie falls from ${JSON.stringify(asked)} to ${JSON.stringify(cookie)}`];
+    const order = compareCookies(cookie, base);
+    if (order < 0) return [`the cookie falls from ${JSON.stringify(base)} to ${JSON.stringify(cookie)}`];
     if (order === 0) return patch.length === 0 ? [] : ['a patch comes with an equal cookie'];
-    const told = new Map([...before.told, ...Object.entries(lastMutationIDChanges)]);
-    const after = { rows: applied(before.rows, patch), told };
+    const confirmed = new Map([...before.confirmed, ...Object.entries(lastMutationIDChanges)]);
+    const after = { rows: applied(before.rows, patch), confirmed };
     this.#keep(JSON.stringify(cookie), after);
     return [...surplus(before, patch), ...fallen(before, after), ...torn(after)];
   }
 
-  /** Forgets the lastMutationIDs: a client goes on under another client group. */
+  /** Drops the lastMutationIDs, because the client continues with another client group. */
   startGroup(): void {
-    for (const [cookie, { rows }] of this.#states) this.#states.set(cookie, { rows, told: new Map() });
+    for (const [cookie, { rows }] of this.#states) this.#states.set(cookie, { rows, confirmed: new Map() });
   }
 
   #keep(cookie: string, state: State): void {
     this.#states.set(cookie, state);
-    // The first is that of the null cookie.
+    // The first state is that of the null cookie.
     const [, oldest] = this.#states.keys();
-    if (this.#states.size > keptStates) this.#states.delete(oldest!);
+    if (this.#states.size > maxStates) this.#states.delete(oldest!);
   }
 }
 
@@ -57,14 +57,14 @@ function surplus({ rows }: State, patch: PullAnswer['patch']): string[] {
 }
 
 function fallen(before: State, after: State): string[] {
-  return [...before.told].flatMap(([id, n]) =>
-    after.told.get(id)! < n ? [`the lastMutationID of ${id} falls from ${n} to ${after.told.get(id)}`] : [],
+  return [...before.confirmed].flatMap(([id, n]) =>
+    after.confirmed.get(id)! < n ? [`the lastMutationID of ${id} falls from ${n} to ${after.confirmed.get(id)}`] : [],
   );
 }
 
-function torn({ rows, told }: State): string[] {
+function torn({ rows, confirmed }: State): string[] {
   const faults: string[] = [];
-  for (const [id, lastMutationID] of told) {
+  for (const [id, lastMutationID] of confirmed) {
     const { n, effects } = (rows.get(`counter/${id}`) ?? { n: 0, effects: 0 }) as { n: number; effects: number };
     if (n !== lastMutationID || effects !== lastMutationID) {
       faults.push(`lastMutationID ${lastMutationID} comes with row ${n}, after ${effects} effects`);

@@ -1,4 +1,4 @@
-/** A Postgres of its own, that may be killed. */
+/** A separate Postgres that can be killed. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,15 +11,15 @@ import { createPool } from '../../../support/database.js';
 import { freePort, livingPostgres } from '../../../support/process.js';
 
 /**
- * A killed process loses nothing that it has written: flushing would prove no more, and take longer. There is no archive to
- * restore from.
+ * A killed process loses nothing that it has written, so flushing would prove nothing more, and take longer. There is
+ * no archive to restore from.
  */
 const settings = { fsync: 'off', jit: 'off', max_connections: '200', restore_command: 'false' };
 
 export class Postgres {
   readonly #folder: string;
   #database: EmbeddedDatabase;
-  /** To look at the database with, and to write to it. */
+  /** For reads and writes of the test itself. */
   readonly pool: pg.Pool;
 
   private constructor(folder: string, database: EmbeddedDatabase) {
@@ -28,7 +28,7 @@ export class Postgres {
     this.pool = createPool(database.url, 10);
   }
 
-  /** @param password of its user. Default: a new one */
+  /** @param password The user's password. Default: a new one. */
   static async start(password?: string): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'tidemark-torture-'));
     const connection = JSON.stringify({ port: await freePort(), password });
@@ -40,14 +40,14 @@ export class Postgres {
     return this.#database.url;
   }
 
-  /** SIGKILL to the server: all of it is gone at once. */
+  /** Kills the whole server with SIGKILL. */
   async kill(): Promise<void> {
     const pid = livingPostgres(this.#database.dataDirectory);
     process.kill(pid!, 'SIGKILL');
     await this.stop();
   }
 
-  /** SIGKILL to one of the Tidemark servers' backends: Postgres ends all others too, and recovers by itself. */
+  /** Sends SIGKILL to a backend of the servers. Postgres ends all others too, and recovers automatically. */
   async killBackend(): Promise<void> {
     const { rows } = await this.pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where application_name like 'tidemark%' order by xact_start nulls last limit 1`,
@@ -59,24 +59,24 @@ export class Postgres {
     return this.#database.stop();
   }
 
-  /** Starts it again, at the same address. */
+  /** Starts it again at the same address. */
   async start(): Promise<void> {
     this.#database = await startIn(this.#folder, Number(new URL(this.url).port));
   }
 
-  /** Keeps a copy of its files, as a backup. It must not be running. */
+  /** Copies its files as a backup. It must not be running. */
   backUp(): void {
     copy(this.#database.dataDirectory, join(this.#folder, 'backup'));
   }
 
-  /** Puts the backup in the place of its files, to be recovered from. It must not be running. */
+  /** Replaces its files by the backup, to recover from. It must not be running. */
   restore(): void {
     rmSync(this.#database.dataDirectory, { recursive: true });
     copy(join(this.#folder, 'backup'), this.#database.dataDirectory);
     writeFileSync(join(this.#database.dataDirectory, 'recovery.signal'), '');
   }
 
-  /** Starts a standby of it, from a copy of its files. Stops and starts it on the way. */
+  /** Starts a standby of it from a copy of its files. Stops and starts it for that. */
   async startStandby(): Promise<Postgres> {
     await this.stop();
     appendFileSync(
@@ -92,12 +92,12 @@ export class Postgres {
     return new Postgres(folder, await startIn(folder, await freePort(), { primary_conninfo: follow.href }));
   }
 
-  /** Makes a primary of a standby. */
+  /** Promotes a standby. */
   async promote(): Promise<void> {
     await this.pool.query('select pg_promote()');
   }
 
-  /** Stops it, and removes all it has stored. */
+  /** Stops it, and removes its data. */
   async remove(): Promise<void> {
     if (!this.pool.ended) await this.pool.end();
     await this.stop();
@@ -105,7 +105,7 @@ export class Postgres {
   }
 }
 
-/** Where its port is still taken for a moment by what outlived it, tries again. */
+/** Retries while a surviving process still holds the port. */
 async function startIn(directory: string, port?: number, more = {}): Promise<EmbeddedDatabase> {
   for (let attempt = 1; ; attempt++) {
     try {

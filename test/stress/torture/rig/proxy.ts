@@ -4,17 +4,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../oracle/random.js';
 
-/** `half-open` takes what is sent, and passes nothing on. */
+/** `half-open` accepts data, and passes nothing on. */
 export const faults = ['delay', 'slice', 'reset', 'half-open'] as const;
 export type Fault = (typeof faults)[number];
 
-const longestDelayMs = 400;
-const mostSlices = 12;
+const maxDelayMs = 400;
+const maxSlices = 12;
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** Something was not passed on, so nothing may follow. */
+  /** True if something was not passed on. Nothing may follow then. */
   isStale: boolean;
 }
 
@@ -41,12 +41,12 @@ export class ChaosProxy {
     return new ChaosProxy(listener, target, random);
   }
 
-  /** From now on, this is what is wrong. */
+  /** Introduces a fault. */
   break(fault: Fault): void {
     this.#fault = fault;
   }
 
-  /** Nothing is wrong any more. As a network does, it tells the ends of connections that were lost. */
+  /** Ends the fault. As in a real network, the ends of lost connections are reset. */
   heal(): void {
     this.#fault = undefined;
     for (const pair of this.#pairs) if (pair.isStale) reset(pair);
@@ -81,7 +81,7 @@ export class ChaosProxy {
       if (this.#fault === 'half-open') pair.isStale = true;
       if (pair.isStale) continue;
       for (const part of this.#fault === 'slice' ? this.#slices(chunk) : [chunk]) {
-        if (this.#fault === 'delay') await sleep(this.#random.between(1, longestDelayMs));
+        if (this.#fault === 'delay') await sleep(this.#random.between(1, maxDelayMs));
         if (this.#fault === 'slice') await sleep(this.#random.between(0, 20));
         if (!to.write(part)) await once(to, 'drain');
       }
@@ -92,7 +92,7 @@ export class ChaosProxy {
   #slices(chunk: Buffer): Buffer[] {
     const parts: Buffer[] = [];
     let from = 0;
-    while (from < chunk.length && parts.length < mostSlices) {
+    while (from < chunk.length && parts.length < maxSlices) {
       const to = from + this.#random.between(1, Math.ceil(chunk.length / 4));
       parts.push(chunk.subarray(from, to));
       from = to;

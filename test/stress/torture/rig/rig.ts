@@ -1,11 +1,11 @@
-/** A Postgres, servers over it, and real clients of theirs: what most lines are tried on. */
+/** A Postgres, its servers, and real clients: the setup of most lines. */
 import { pathToFileURL } from 'node:url';
 import type { Result } from '../../../../bench/scenario.js';
 import { until } from '../../../integration/conformance/client/client.js';
 import { silent } from '../../../support/log.js';
 import { Random } from '../../oracle/random.js';
 import type { Torture } from '../line.js';
-import { audit } from './audit.js';
+import { checkRun } from './audit.js';
 import { Client, type ClientOptions } from './client.js';
 import { type EngineOver, engineOver } from './engines.js';
 import { judgeLeftBehind } from './left-behind.js';
@@ -17,11 +17,11 @@ import { Tally } from './tally.js';
 export interface RigOptions {
   /** Default 2. */
   readonly servers?: number;
-  /** More options of `createSync`, as JSON can say them; and `jwksURL`, where the keys of tokens are. */
+  /** Further options of `createSync` that JSON can express, and `jwksURL`, the address of the token keys. */
   readonly serverOptions?: object;
   /** SQL to run before the migration. */
   readonly setup?: string;
-  /** Stands between the servers and Postgres. Default: nothing. */
+  /** Returns the URL of a proxy between the servers and Postgres. Default: none. */
   readonly through?: (databaseURL: string) => Promise<string>;
 }
 
@@ -29,7 +29,7 @@ const load = (url: string) => import(/* @vite-ignore */ url);
 
 type Met = Pick<ClientOptions, 'route' | 'tally'>;
 
-/** So many clients of one user see each other's changes. */
+/** The number of clients of one user, who see each other's changes. */
 const clientsPerUser = 4;
 
 export class Rig {
@@ -50,7 +50,7 @@ export class Rig {
     this.engine = engine;
   }
 
-  /** Any of the servers. Where they are all the same, clients need not stay with one. */
+  /** The URL of any server. If all servers are equal, clients need not stay with one. */
   readonly anyServer = (): string => this.random.pick(this.servers).url;
 
   async openClients(count: number, route: () => string = this.anyServer): Promise<void> {
@@ -70,7 +70,7 @@ export class Rig {
     return client;
   }
 
-  /** Has all clients mutate, with pauses of so many milliseconds on average, while `trouble` goes on. */
+  /** Makes all clients mutate, with this mean pause in milliseconds, while `trouble` runs. */
   async underLoad(pauseMs: number, trouble: () => Promise<void>): Promise<void> {
     let isOver = false;
     const working = this.clients.map((client) => client.keepMutating(pauseMs, () => isOver));
@@ -82,16 +82,16 @@ export class Rig {
     }
   }
 
-  /** Resolves when the clients are being served: each kill is to hit something that is at work. */
+  /** Resolves when the clients are being served, so that each kill hits a working server. */
   async served(): Promise<void> {
     const enough = this.tally.accepted + this.clients.length;
     await until(() => this.tally.accepted >= enough, 60_000);
   }
 
-  /** Judges what there is in quiet, and closes the clients. */
-  async audit(): Promise<Result[]> {
+  /** Checks everything after all work has ended, and closes the clients. */
+  async check(): Promise<Result[]> {
     const { tally, clients, postgres, servers } = this;
-    const results = await audit({ pool: postgres.pool, server: servers[0]!, tally, clients });
+    const results = await checkRun({ pool: postgres.pool, server: servers[0]!, tally, clients });
     await this.closeClients();
     return [...results, await judgeLeftBehind('held by the servers once the clients are gone', servers)];
   }
@@ -101,7 +101,7 @@ export class Rig {
   }
 }
 
-/** Has the application's tables in a database, and their changes captured. */
+/** Creates the application's tables in a database, and captures their changes. */
 export async function migrated({ pool, url }: Postgres, code: string): Promise<void> {
   await createTables(pool);
   const tidemark = await load(pathToFileURL(`${code}/index.js`).href);
@@ -109,7 +109,7 @@ export async function migrated({ pool, url }: Postgres, code: string): Promise<v
   await tidemark.migrate({ database: url, views: applicationOf(tidemark).views, log: silent });
 }
 
-/** Makes a rig, and takes it apart again, whatever happens. */
+/** Creates a rig, and always removes it after the work. */
 export async function withRig<T>(
   { code, seed, engine }: Pick<Torture, 'code' | 'seed' | 'engine'>,
   work: (rig: Rig) => Promise<T>,

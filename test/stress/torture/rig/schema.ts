@@ -1,7 +1,7 @@
 /** The tables of the servers under test. */
 import type pg from 'pg';
 
-/** `effect` takes a mutation twice, so that one that ran twice is seen. */
+/** `effect` accepts a mutation twice, so that a double run is visible. */
 const ddl = `
   create table if not exists counter (client_id text primary key, owner_id text not null, n int not null, effects int not null);
   create index if not exists counter_owner on counter (owner_id);
@@ -18,19 +18,19 @@ const ddl = `
 const accountsPerUser = 4;
 const balance = 1000;
 
-/** What the accounts of a user hold together, at all times. */
+/** The sum of a user's accounts, at all times. */
 export const wealth: number = accountsPerUser * balance;
 
 export function accountOf(user: string, number: number): string {
   return `${user} ${number % accountsPerUser}`;
 }
 
-/** Creates those that are not there yet. */
+/** Creates the missing tables. */
 export async function createTables(pool: pg.Pool): Promise<void> {
   await pool.query(ddl);
 }
 
-/** Gives users their accounts. */
+/** Creates users' accounts. */
 export async function addUsers(pool: pg.Pool, users: readonly string[]): Promise<void> {
   await pool.query(
     `insert into account select u || ' ' || n, u, ${balance}
@@ -39,7 +39,7 @@ export async function addUsers(pool: pg.Pool, users: readonly string[]): Promise
   );
 }
 
-/** Gives a user so many documents, of some 200 bytes each. */
+/** Adds this many documents of about 200 bytes each for a user. */
 export async function addDocuments(pool: pg.Pool, user: string, count: number): Promise<void> {
   await pool.query(
     `insert into document select $1 || ' ' || n, $1, repeat(md5(n::text), 6) from generate_series(1, $2::int) n`,
@@ -47,7 +47,7 @@ export async function addDocuments(pool: pg.Pool, user: string, count: number): 
   );
 }
 
-/** How many users do not hold what they must. */
+/** The number of users whose accounts have another sum. */
 export async function countPoor(pool: pg.Pool): Promise<number> {
   const { rowCount } = await pool.query('select from account group by owner_id having sum(balance) <> $1', [wealth]);
   return rowCount!;

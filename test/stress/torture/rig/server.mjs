@@ -1,4 +1,4 @@
-/** A process with a server under test, from the compiled package in the folder CODE, over DATABASE_URL, on PORT. */
+/** A server under test: the compiled package in the folder CODE, on DATABASE_URL and PORT. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { answerWithState } from '../../../../bench/servers/state.mjs';

@@ -1,4 +1,4 @@
-/** A server under test: a process that may be killed, and comes back at the same address. */
+/** A server under test: a process that can be killed, and restarts at the same address. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServerProcess, type ServerState, startProcess } from '../../../../bench/processes.js';
 import { freePort } from '../../../support/process.js';
@@ -7,18 +7,18 @@ export interface ServerOptions {
   readonly database: string;
   /** The folder of the compiled package. */
   readonly code: string;
-  /** More options of `createSync`, as JSON can say them. */
+  /** Further options of `createSync` that JSON can express. */
   readonly options?: object;
 }
 
 export interface State extends ServerState {
-  /** What it has logged at the level `error`. */
+  /** Its log entries of the level `error`. */
   readonly errors: readonly string[];
 }
 
 const script = new URL('server.mjs', import.meta.url).href;
-/** A server does not start while its database is away. */
-const patienceMs = 30_000;
+/** A server does not start while its database is unreachable. */
+const timeoutMs = 30_000;
 
 export class Server {
   readonly url: string;
@@ -36,7 +36,7 @@ export class Server {
     return server;
   }
 
-  /** The ID of its process. */
+  /** Its process ID. */
   get pid(): number {
     return this.#process!.pid;
   }
@@ -44,7 +44,7 @@ export class Server {
   async start(): Promise<void> {
     const { database, code, options = {} } = this.#options;
     const env = { CODE: code, OPTIONS: JSON.stringify(options), PORT: new URL(this.url).port };
-    for (const deadline = Date.now() + patienceMs; ; await sleep(200)) {
+    for (const deadline = Date.now() + timeoutMs; ; await sleep(200)) {
       try {
         this.#process = await startProcess(script, database, env);
         return;
@@ -54,17 +54,17 @@ export class Server {
     }
   }
 
-  /** Ends it in the midst of everything. */
+  /** Kills it without warning. */
   kill(): Promise<void> {
     return this.#process!.stop('SIGKILL');
   }
 
-  /** Asks it to end, and waits until it has. */
+  /** Asks it to end, and waits for its end. */
   async stop(): Promise<void> {
     await this.#process?.stop();
   }
 
-  /** What it takes of the machine, after a collection of garbage. */
+  /** The machine's resources that it uses, after a garbage collection. */
   state(): Promise<State> {
     return this.#process!.ask<State>({});
   }

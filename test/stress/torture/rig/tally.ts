@@ -1,4 +1,4 @@
-/** What the clients of a run have met. */
+/** Counts what the clients of a run encounter. */
 export class Tally {
   pulls = 0;
   pushes = 0;
@@ -10,14 +10,14 @@ export class Tally {
   broken = 0;
   /** Pushes that were accepted. */
   accepted = 0;
-  /** Pushes that were refused because the server did not have what came before them. */
+  /** Pushes that were refused because the server did not have the mutations before them. */
   gaps = 0;
   objections = 0;
-  /** The first few. */
-  readonly said: string[] = [];
+  /** The first few objections. */
+  readonly messages: string[] = [];
 
   object(what: string): void {
     this.objections++;
-    if (this.said.length < 20) this.said.push(what);
+    if (this.messages.length < 20) this.messages.push(what);
   }
 }

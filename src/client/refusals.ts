@@ -1,0 +1,68 @@
+import type { DiffOperation, MutatorFunction } from '#engine';
+import { Cell, isolate, type Observable } from './observable.js';
+import { keyText } from './rows/keys.js';
+import type { Subscriptions } from './sync/subscriptions.js';
+
+/** A mutation that the server has refused. It has no effect, neither on the server nor here. */
+export interface Refusal {
+  /** The ID of the client (one per tab) that sent the mutation. */
+  readonly clientID: string;
+  readonly mutationID: number;
+  /** The mutator's name; null if the server has no mutator with the name that was called. */
+  readonly name: string | null;
+  /** The error code, as in docs/errors.md. */
+  readonly code: string;
+  /** The message to show to the user; null if there is none. */
+  readonly detail: string | null;
+  /** The time of the refusal, in UTC. */
+  readonly at: string;
+}
+
+/** The prefix of the keys under which the server sends refusals. */
+const prefix = 'tidemark/refused/';
+
+/** The name of the mutation that tells the server that a refusal is no longer needed. */
+export const dismissName = 'tidemark/dismissed';
+
+/** Removes a refusal locally, before the server does. */
+export const dismiss: MutatorFunction = async (tx, args) => {
+  const { clientID, mutationID } = args as unknown as Refusal;
+  await tx.del(prefix + keyText([clientID, mutationID]));
+};
+
+/** The refused mutations that the server lists. */
+export class Refusals {
+  readonly #rows = new Map<string, Refusal>();
+  readonly #cell = new Cell<readonly Refusal[]>([]);
+  readonly #listeners = new Set<{ readonly call: (refusal: Refusal) => void }>();
+
+  constructor(subscriptions: Subscriptions) {
+    // The first call delivers the refusals that exist when the client opens.
+    let opened = false;
+    subscriptions.watch(prefix, (diff) => {
+      this.#apply(diff, opened);
+      opened = true;
+    });
+  }
+
+  get observable(): Observable<readonly Refusal[]> {
+    return this.#cell;
+  }
+
+  /** Calls the listener for each new refusal. Returns an unsubscribe function. */
+  listen(listener: (refusal: Refusal) => void): () => void {
+    const entry = { call: listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
+  }
+
+  #apply(diff: readonly DiffOperation[], notify: boolean): void {
+    for (const { op, key, newValue } of diff) {
+      const refusal = newValue as unknown as Refusal;
+      if (op === 'del') this.#rows.delete(key);
+      else this.#rows.set(key, refusal);
+      if (op === 'add' && notify) for (const { call } of [...this.#listeners]) isolate(() => call(refusal));
+    }
+    this.#cell.set([...this.#rows.values()]);
+  }
+}

@@ -1,0 +1,132 @@
+import type { UserContext } from '../../context.js';
+import type { EventStream } from '../../http/answer.js';
+import { type Authenticate, identify } from '../../http/identify.js';
+import type { Exchange } from '../../http/route.js';
+import type { StreamEnd, StreamOptions } from '../../http/sending/stream.js';
+import type { Budget } from '../../limits/budget.js';
+import { decodePokeRequest, keepAlive, pokeEvent, retryField, type SubscribeRequest } from '../../protocol/poke.js';
+import { Authorization } from './authorization.js';
+import { Registrations } from './registrations.js';
+import { keepAliveMs, streamLifeMs, streamRetryMs } from './stream-life.js';
+
+/** Calls `poke` whenever there may be something to pull, until the returned function is called. */
+export type Subscribe<Context extends UserContext> = (
+  ctx: Context,
+  clients: SubscribeRequest,
+  poke: () => void,
+) => Promise<() => void>;
+
+/** The server drops a client that leaves this many bytes of pokes unread, beyond what the network buffers. */
+const maxUnreadBytes = 4 * 1024;
+
+/** The open streams of pokes. */
+export class PokeStreams<Context extends UserContext> {
+  readonly #subscribe: Subscribe<Context>;
+  readonly #registrations: Registrations;
+  readonly #authenticateMs: number;
+
+  /**
+   * @param budget the budget of open streams
+   * @param authenticateMs the time after which a stream's authorization is confirmed again, in milliseconds
+   */
+  constructor(subscribe: Subscribe<Context>, budget: Budget, authenticateMs: number) {
+    this.#subscribe = subscribe;
+    this.#registrations = new Registrations(budget);
+    this.#authenticateMs = authenticateMs;
+  }
+
+  /**
+   * Opens a stream for a request to the poke endpoint.
+   * @throws Problem `unauthenticated`, `malformed-request`; and what `Registrations.register` and `subscribe` throw.
+   */
+  async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
+    const caller = await identify(exchange, authenticate);
+    const { context } = caller;
+    const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
+    const registration = this.#registrations.register(context.userID, () => stream.end());
+    const authorization = new Authorization(caller, {
+      intervalMs: this.#authenticateMs,
+      onRefused: (refusal) => registration.end(refusal),
+    });
+    const stream = new PokeStream(context.expiresAt, () => registration.end());
+    await registration.activate(
+      this.#subscribe(context, request, () => stream.poke()),
+      authorization,
+    );
+    return stream;
+  }
+
+  /** Ends all streams of these users. */
+  disconnect(userIDs: ReadonlySet<string>): void {
+    this.#registrations.disconnect(userIDs);
+  }
+
+  /** Ends all streams, and refuses new ones. */
+  close(): void {
+    this.#registrations.close();
+  }
+}
+
+/** One client's stream. It begins with a poke, because no other poke covers changes from before the subscription. */
+class PokeStream implements EventStream {
+  readonly kind = 'events';
+  readonly #expiresAt: Date | undefined;
+  readonly #onEnd: () => void;
+  #options: StreamOptions | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #timers: NodeJS.Timeout[] = [];
+  #hasEnded = false;
+  #bytes = 0;
+
+  constructor(expiresAt: Date | undefined, onEnd: () => void) {
+    this.#expiresAt = expiresAt;
+    this.#onEnd = onEnd;
+  }
+
+  open(options: StreamOptions): ReadableStream<Uint8Array> {
+    this.#options = options;
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      this.#controller = controller;
+      if (this.#hasEnded) {
+        controller.close();
+        return options.onEnd({ outcome: 'complete', bytes: 0 });
+      }
+      this.#send(retryField(streamRetryMs()) + pokeEvent);
+      this.#timers.push(setInterval(() => this.#send(keepAlive), keepAliveMs));
+      const ms = Math.max(0, (this.#expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now());
+      this.#timers.push(setTimeout(() => this.end(), Math.min(ms, streamLifeMs())));
+    };
+    const cancel = () => this.#finish({ outcome: 'cancelled' });
+    return new ReadableStream({ start, cancel }, { highWaterMark: maxUnreadBytes, size: (chunk) => chunk.byteLength });
+  }
+
+  poke(): void {
+    this.#send(pokeEvent);
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#controller?.close();
+    this.#finish({ outcome: 'complete' });
+  }
+
+  #send(event: string): void {
+    const controller = this.#controller;
+    if (!controller || this.#hasEnded) return;
+    if (controller.desiredSize! > 0) {
+      controller.enqueue(Buffer.from(event));
+      this.#bytes += event.length;
+    } else {
+      this.#finish({ outcome: 'dropped' });
+      if (!this.#options!.breakOff()) controller.error(new Error('The client reads too slowly'));
+    }
+  }
+
+  #finish(end: StreamEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#onEnd();
+    this.#options?.onEnd({ ...end, bytes: this.#bytes });
+  }
+}

@@ -1,0 +1,81 @@
+/** The result of a pull, before it is written as a response. */
+
+import type { VerifiedCookie } from '../change-log/cookie-cache.js';
+import { type ConsistencyCheck, encodeConsistencyCheck } from '../protocol/consistency-check.js';
+import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
+import { type WalPosition, walPositionText } from '../protocol/history.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
+import { finishedTransactions } from '../protocol/snapshot.js';
+import type { ObservedState } from '../store/observation.js';
+import type { Identity } from './identity.js';
+import type { PatchStream } from './patch-stream.js';
+
+/** The result of a pull. */
+export type PullResult =
+  | PatchResult
+  /** The caller has everything. Its cookie stays valid. */
+  | { readonly kind: 'unchanged'; readonly verifiedCookie: VerifiedCookie }
+  /** A standby shows less than the caller has seen or requires. If `isUncertain`, waiting for it does not help. */
+  | { readonly kind: 'behind'; readonly isUncertain: boolean }
+  /** See `Plan`. */
+  | { readonly kind: 'lost' };
+
+/**
+ * A new cookie, and the data that the caller lacks, as bytes with one op or row per line. `first` and `reset` have all
+ * data, because the caller has none or must discard it. `views` is a delta after a view set change.
+ */
+export interface PatchResult {
+  readonly kind: 'delta' | 'views' | 'first' | 'reset';
+  readonly cookie: Cookie;
+  readonly lastMutationIDChanges: Readonly<Record<string, number>>;
+  /** The first part of the ops or rows. */
+  readonly firstChunks: readonly Uint8Array[];
+  /** The remaining ops or rows. The caller must close it. */
+  readonly more?: PatchStream | undefined;
+  /** After all ops have been read: the patch that they belong to, if not to this one. */
+  readonly replacement?: (() => PatchResult | undefined) | undefined;
+}
+
+/** Returns the fields of a new cookie. */
+export function cookieFields(
+  { clientGroupID, cookie }: PullRequest,
+  { snapshot, nextXid, heartbeat, mutations }: ObservedState,
+  { databaseID, views, parameters, schemaHashes }: Identity,
+  consistencyCheck: ConsistencyCheck | null,
+  position: WalPosition,
+): CookieFields {
+  const order = nextOrder(orderOf(cookie), finishedTransactions(snapshot));
+  const databaseFields = { order, snapshot: snapshot.text, next: String(nextXid), databaseID, views, schemaHashes };
+  const fields = {
+    ...databaseFields,
+    clientGroupID,
+    mutations,
+    heartbeat,
+    consistencyCheck: consistencyCheck && encodeConsistencyCheck(consistencyCheck),
+  };
+  // Reads get all of a view if it has changed, so their cookies need no parameters.
+  const isComparable = parameters !== undefined && clientGroupID !== noGroup;
+  return { ...fields, walPosition: walPositionText(position), ...(isComparable && { parameters }) };
+}
+
+/** Returns the lastMutationIDs to send. It is 0 for a client that the request names but the server has no record of. */
+export function lastMutationIDChanges(
+  { client }: PullRequest,
+  { lastMutationIDs, clientKnown }: ObservedState,
+): PatchResult['lastMutationIDChanges'] {
+  return { ...lastMutationIDs, ...(client && !clientKnown && { [client.id]: 0 }) };
+}
+
+/** Yields all ops or rows of a patch. Closes the patch, even if the caller stops before its end. */
+export async function* linesIn({
+  firstChunks,
+  more,
+}: Pick<PatchResult, 'firstChunks' | 'more'>): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* firstChunks;
+    if (more) yield* { [Symbol.asyncIterator]: () => more.ops };
+  } finally {
+    await more?.close();
+  }
+  return undefined;
+}

@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeLogCache } from '../change-log/change-log-cache.js';
+import type { UserContext } from '../context.js';
+import { SetupError } from '../errors.js';
+import type { Caller } from '../http/identify.js';
+import { NoPermitError } from '../limits/semaphore.js';
+import { describeError, type Logger } from '../log.js';
+import type { NotifierState } from '../pokes/poke-notifier.js';
+import { orderOf } from '../protocol/cookie.js';
+import type { SubscribeRequest } from '../protocol/poke.js';
+import { noGroup, type PullRequest } from '../protocol/pull.js';
+import type { ConsistencyState } from '../pulls/consistency-checker.js';
+import type { PatchResult, PullResult } from '../pulls/pull-result.js';
+import type { Pulls, ReadRequest, ReadResult } from '../pulls/pull-route.js';
+import type { RequirementOf } from '../pulls/read-requirement.js';
+import type { ClientViewInput } from '../schema/schema-cache.js';
+import type { ViewPart } from '../view/client-views.js';
+import { allCommits, noRequirement, type PrimaryRequirementOf, readYourWrites } from './primary-requirements.js';
+import type { Replica } from './replica.js';
+import type { Standby, StandbyState } from './standby.js';
+import { StandbyWaker } from './standby-waker.js';
+import { Standbys } from './standbys.js';
+import { SubscriberRouter } from './subscriber-router.js';
+import type { ThrottledPoller } from './throttled-poller.js';
+import { withReplacement } from './with-replacement.js';
+
+/** How long a pull waits for a standby to satisfy its read requirement, in milliseconds. */
+const waitMs = 50;
+
+/** Why the primary answered in place of a standby. */
+export type Fallback = 'behind' | 'uncertain' | 'failed';
+
+/** The databases of a replica router, and its callbacks. */
+export interface ReplicaRouterOptions<Context extends UserContext> {
+  readonly primary: Replica<Context>;
+  readonly standbys: readonly Standby<Context>[];
+  /** Polls which mutations the primary has applied. */
+  readonly mutationPoller: ThrottledPoller;
+  readonly log: Logger;
+  readonly onFallback: (why: Fallback) => void;
+}
+
+/** A request that a standby can answer. */
+interface ReplicaRequest<Context extends UserContext, T extends PullResult> {
+  readonly input: ClientViewInput<Context>;
+  readonly part?: ViewPart | undefined;
+  /** @param cache the primary's change-log cache, if the primary answers */
+  readonly requirement: (cache: ChangeLogCache | undefined) => PrimaryRequirementOf;
+  readonly read: (pulls: Pulls<Context>, requirementOf?: RequirementOf) => Promise<T>;
+  /** Makes a standby's result continue on the primary if the standby fails before the end. */
+  readonly withFallback: (result: T) => T;
+}
+
+/**
+ * Routes each client's reads to the standby assigned to it, as long as that shows everything that the client has seen
+ * and written, and to the primary otherwise.
+ */
+export class ReplicaRouter<Context extends UserContext> {
+  readonly #primary: Replica<Context>;
+  readonly #standbys: Standbys<Context>;
+  readonly #subscribers: SubscriberRouter<Context>;
+  readonly #waker: StandbyWaker;
+  readonly #options: ReplicaRouterOptions<Context>;
+
+  constructor(options: ReplicaRouterOptions<Context>) {
+    const { primary, standbys, log } = options;
+    this.#options = options;
+    this.#primary = primary;
+    this.#standbys = new Standbys(standbys, primary.db, log, () => this.#subscribers.reroute());
+    this.#subscribers = new SubscriberRouter((clients, userID) => this.#replicasFor(clients, userID), log);
+    this.#waker = new StandbyWaker(() => this.#standbys.active.map(({ replica }) => replica.notifier));
+  }
+
+  /** @throws SetupError if one of the standbys follows another primary */
+  start(): Promise<void> {
+    return this.#standbys.start();
+  }
+
+  /** Rejects with the reason while pulls cannot be answered. As long as a standby answers, most can. */
+  async ready(input: ClientViewInput<Context>): Promise<void> {
+    try {
+      await this.#primary.schemaCache.resolve(input);
+    } catch (error) {
+      const [standby] = this.#standbys.active;
+      if (error instanceof SetupError || !standby) throw error;
+      await standby.replica.schemaCache.resolve(input);
+    }
+  }
+
+  /** Like `Pulls.pull`, from a standby or the primary. */
+  pull(request: PullRequest, caller: Caller<Context>): Promise<PullResult> {
+    const { clientGroupID, profileID, schemaVersion, refused } = request;
+    return this.#read<PullResult>(keyOf(clientGroupID, caller.context.userID), caller, {
+      input: { ctx: caller.context, profileID, schemaVersion, refused },
+      requirement: (cache) => readYourWrites(cache, clientGroupID),
+      read: (pulls, requirementOf) => pulls.pull(request, caller, requirementOf),
+      withFallback: (result) =>
+        'cookie' in result ? withReplacement(result, () => this.#pullAll(request, caller)) : result,
+    });
+  }
+
+  /** Like `Pulls.read`, from a standby or the primary. */
+  read(request: ReadRequest, caller: Caller<Context>): Promise<ReadResult> {
+    const { profileID, schemaVersion, part, isFollowing } = request;
+    return this.#read(keyOf(noGroup, caller.context.userID), caller, {
+      input: { ctx: caller.context, profileID, schemaVersion },
+      part,
+      requirement: (cache) => (isFollowing ? noRequirement : allCommits(cache)),
+      read: (pulls, requirementOf) => pulls.read(request, caller, requirementOf),
+      // The caller may have processed rows already, so a read cannot start over.
+      withFallback: (result) => result,
+    });
+  }
+
+  /** Like `PokeNotifier.subscribe`, on the replicas that the client's pulls read from. */
+  async subscribe(ctx: Context, clients: SubscribeRequest, poke: () => void, part?: ViewPart): Promise<() => void> {
+    try {
+      return await this.#subscribers.subscribe(ctx, clients, poke, part);
+    } catch (error) {
+      if (this.#standbys.active.length === 0) throw error;
+      await this.#standbys.check();
+      return this.#subscribers.subscribe(ctx, clients, poke, part);
+    }
+  }
+
+  /** Call this after a commit on the primary. */
+  wake(): void {
+    this.#primary.notifier.wake();
+    if (this.#standbys.active.length > 0) this.#waker.wake();
+  }
+
+  get #all(): readonly Replica<Context>[] {
+    return [this.#primary, ...this.#standbys.all.map(({ replica }) => replica)];
+  }
+
+  /** Returns the sum of all poke notifiers' subscribers, and the largest of their lags. */
+  notifierState(): NotifierState {
+    const states = this.#all.map(({ notifier }) => notifier.state());
+    const lags = states.flatMap(({ lagMs }) => lagMs ?? []);
+    const subscribers = states.reduce((sum, state) => sum + state.subscribers, 0);
+    return { subscribers, lagMs: lags.length === 0 ? null : Math.max(...lags) };
+  }
+
+  /** Returns the sums over all consistency checkers. */
+  consistencyState(): ConsistencyState {
+    const states = this.#all.map(({ consistencyState }) => consistencyState());
+    const sum = (of: (state: ConsistencyState) => number) => states.reduce((all, state) => all + of(state), 0);
+    return { comparisons: sum(({ comparisons }) => comparisons), differences: sum(({ differences }) => differences) };
+  }
+
+  /** Returns the standbys with the results of their last health checks. */
+  standbys(): readonly StandbyState[] {
+    return this.#standbys.all.map(({ name, isUsed, lastCheck }) => ({ name, isUsed, lagMs: lastCheck.lagMs }));
+  }
+
+  /** Ends the background work, and closes the connections to the standbys. */
+  async close(): Promise<void> {
+    this.#standbys.close();
+    this.#waker.close();
+    for (const { notifier } of this.#all) notifier.close();
+    await Promise.all(this.#standbys.all.map(({ replica }) => replica.db.close()));
+  }
+
+  async #read<T extends PullResult>(
+    key: string,
+    caller: Caller<Context>,
+    request: ReplicaRequest<Context, T>,
+  ): Promise<T> {
+    const standby = this.#standbys.of(key);
+    if (!standby) return request.read(this.#primary.pulls);
+    const result = await this.#readFrom(standby, caller, request);
+    if (typeof result !== 'string') return result;
+    this.#options.onFallback(result);
+    return request.read(this.#primary.pulls);
+  }
+
+  async #readFrom<T extends PullResult>(
+    standby: Standby<Context>,
+    caller: Caller<Context>,
+    { input, part, requirement, read, withFallback }: ReplicaRequest<Context, T>,
+  ): Promise<T | Fallback> {
+    const { mutationPoller, log } = this.#options;
+    const confirms = async (viewsDigest: string) =>
+      (await this.#primary.schemaCache.resolve(input, part)).viewsDigest === viewsDigest;
+    const requirementOf = requirement(await mutationPoller.poll());
+    const until = performance.now() + waitMs;
+    for (let pauseMs = 1; ; pauseMs *= 2) {
+      try {
+        const reading = read(standby.replica.pulls, (base) => ({ ...requirementOf(base), confirms }));
+        const result = await standby.ask(reading, closeLate);
+        if (result.kind !== 'behind') return withFallback(result);
+        if (result.isUncertain) return 'uncertain';
+      } catch (error) {
+        if (error instanceof NoPermitError || caller.signal?.().aborted) throw error;
+        log.debug({ standby: standby.name, error: describeError(error) }, 'A standby has failed to answer');
+        void this.#standbys.check();
+        return 'failed';
+      }
+      if (performance.now() + pauseMs > until) return 'behind';
+      await sleep(pauseMs);
+    }
+  }
+
+  /** Pulls all data from the primary. The new cookie's order is higher than that of the request's. */
+  async #pullAll(request: PullRequest, caller: Caller<Context>): Promise<PatchResult> {
+    this.#options.onFallback('failed');
+    const order = orderOf(request.cookie);
+    const result = await this.#primary.pulls.pull(
+      { ...request, cookie: order === undefined ? null : { order } },
+      caller,
+    );
+    if (!('cookie' in result)) throw new Error('A pull without a cookie has all data');
+    return result;
+  }
+
+  #replicasFor({ clientGroupID }: SubscribeRequest, userID: string): readonly Replica<Context>[] {
+    const { active: used } = this.#standbys;
+    if (used.length === 0) return [this.#primary];
+    // The user's client groups may read from different standbys.
+    if (clientGroupID === undefined) return used.map(({ replica }) => replica);
+    return [this.#standbys.of(keyOf(clientGroupID, userID))!.replica];
+  }
+}
+
+/** Returns the key by which pulls and subscribers are assigned to standbys. */
+function keyOf(clientGroupID: string, userID: string): string {
+  return clientGroupID === noGroup ? `user ${userID}` : `group ${clientGroupID}`;
+}
+
+/** Closes a standby's result for which no request waits any more. */
+function closeLate(result: PullResult): void {
+  if ('more' in result) void result.more?.close();
+}

@@ -1,0 +1,79 @@
+import { ChangeLogPoller } from '../change-log/change-log-poller.js';
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import type { Logger } from '../log.js';
+import { PokeNotifier } from '../pokes/poke-notifier.js';
+import { ConsistencyChecker, type ConsistencyState } from '../pulls/consistency-checker.js';
+import { createPulls, type Pulls } from '../pulls/pull-route.js';
+import { SchemaCache } from '../schema/schema-cache.js';
+import { type Semaphores, semaphoresFor } from '../semaphores.js';
+import { ClientViews } from '../view/client-views.js';
+import type { Views } from '../view/define.js';
+
+/** Options that all replicas of a server share. */
+export interface ReplicaOptions<Context extends UserContext> {
+  readonly views: Views<Context>;
+  /** The fraction of client groups whose consistency is checked. */
+  readonly consistencyChecks: number;
+  readonly log: Logger;
+  /** The number of transactions in the change-log cache. */
+  readonly cachedTransactions: number;
+  /** See `NotifierOptions`. */
+  readonly intervalMs: () => number;
+  readonly onDisconnect: (userIDs: ReadonlySet<string>) => void;
+  readonly onPoke: () => void;
+  readonly onPokeDelay: (ms: number) => void;
+}
+
+/** A database that answers pulls, with everything that depends on it. */
+export interface Replica<Context extends UserContext> {
+  readonly db: Database;
+  readonly semaphores: Semaphores;
+  readonly schemaCache: SchemaCache<Context>;
+  readonly pulls: Pulls<Context>;
+  readonly notifier: PokeNotifier<Context>;
+  consistencyState(): ConsistencyState;
+}
+
+/**
+ * Prepares to read from a database. Sends it no statements yet.
+ * @param notify true if the poke notifier polls whenever the database notifies, which a standby cannot do
+ */
+export function createReplica<Context extends UserContext>(
+  db: Database,
+  notify: boolean,
+  {
+    views,
+    consistencyChecks,
+    log,
+    cachedTransactions,
+    intervalMs,
+    onDisconnect,
+    onPoke,
+    onPokeDelay,
+  }: ReplicaOptions<Context>,
+): Replica<Context> {
+  const schemaCache = new SchemaCache(db, new ClientViews(db, views));
+  const semaphores = semaphoresFor(db.connections);
+  const poller = new ChangeLogPoller(db, schemaCache, cachedTransactions);
+  const notifier = new PokeNotifier({
+    db,
+    schemaCache,
+    poller,
+    log,
+    intervalMs,
+    notify,
+    onDisconnect,
+    onPoke,
+    onPokeDelay,
+  });
+  const consistencyChecker = new ConsistencyChecker(db, consistencyChecks);
+  const pulls = createPulls({
+    db,
+    semaphores,
+    schemaCache,
+    poller: cachedTransactions > 0 ? poller : undefined,
+    consistencyChecker,
+  });
+  return { db, semaphores, schemaCache, pulls, notifier, consistencyState: () => consistencyChecker.state() };
+}

@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BoundedMap } from '../bounded-map.js';
+import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
+import { Problem } from '../errors.js';
+import type { CookieFields } from '../protocol/cookie.js';
+import type { ObservedState } from '../store/observation.js';
+import type { SyncedTable } from '../store/patches/states.js';
+import { refusedViews } from '../store/refusals.js';
+import type { SchemaChanges } from '../store/row-formats/schema-change.js';
+import {
+  type ClientViews,
+  type ResolvedView,
+  servedView,
+  type ViewPart,
+  type ViewQuery,
+} from '../view/client-views.js';
+import type { ViewInput } from '../view/define.js';
+import { type PreparedView, parametersIn } from '../view/served-view.js';
+import {
+  type CookieView,
+  diffViewSet,
+  matchViews,
+  type ReadableView,
+  unlessRefused,
+  type ViewSetDifference,
+} from './cookie-views.js';
+import { type Digests, digestsOf, keysDigest, viewDigest } from './digests.js';
+import { QueryKeys } from './query-keys.js';
+import { SchemaChangeFinder } from './row-formats/schema-change-finder.js';
+import { type SchemaEntry, SchemaReader, type SchemaReading } from './schema-reader.js';
+import { includesTable, narrow, type SchemaState } from './schema-state.js';
+import { type CatalogView, ViewCatalog } from './view-catalog.js';
+
+/** The number of table lists for which a narrowed schema state is cached. */
+const maxTableLists = 1000;
+
+/** The number of users whose resolved views are cached. */
+const maxUsers = 10_000;
+
+/**
+ * The pause before each attempt after the first. A migration may alter one table after another, each in a transaction
+ * of its own.
+ */
+const pausesMs = [0, 20, 100, 400];
+
+/** The input of the views, and the options of the client view. */
+export interface ClientViewInput<Context> extends ViewInput<Context> {
+  /** True to include the refused mutations of the user and profile. Default false. */
+  readonly refused?: boolean | undefined;
+}
+
+/** The views of one user, and the schema state of their tables. */
+export interface ResolvedViews extends Digests {
+  readonly schema: SchemaState;
+  readonly views: readonly ResolvedView[];
+}
+
+/** Thrown when a statement finds that a table no longer matches the cached schema state. */
+export class OutdatedError extends Problem {
+  /** The state that the statement observed anyway, if there was a cookie. */
+  readonly state: ObservedState | undefined;
+
+  constructor(state?: ObservedState) {
+    super('unavailable', 'The tables are being altered; try again later');
+    this.state = state;
+  }
+}
+
+/** Values derived from one schema state. */
+interface Derived {
+  /** The schema state narrowed to some tables, by their OIDs. */
+  readonly narrowed: BoundedMap<string, SchemaState>;
+  /** The resolved views of users, by the keys of their queries. */
+  readonly resolved: BoundedMap<string, ResolvedViews>;
+  /** The views of cookies, which may no longer be served, by digest; null if a view can no longer be prepared. */
+  readonly preparedViews: BoundedMap<string, Promise<(PreparedView & Pick<ReadableView, 'keysDigest'>) | null>>;
+  /** The schema changes of tables. */
+  readonly schemaChanges: SchemaChangeFinder;
+}
+
+/** Caches the schema state for a second, with the views that fit it. */
+export class SchemaCache<Context extends UserContext> {
+  readonly #views: ClientViews<Context>;
+  readonly #reader: SchemaReader<Derived>;
+  readonly #keys = new QueryKeys();
+  readonly #catalog: ViewCatalog;
+
+  constructor(db: Database, views: ClientViews<Context>) {
+    this.#views = views;
+    this.#catalog = new ViewCatalog(db);
+    this.#reader = new SchemaReader(db, () => ({
+      narrowed: new BoundedMap(maxTableLists),
+      resolved: new BoundedMap(maxUsers),
+      preparedViews: new BoundedMap(maxTableLists),
+      schemaChanges: new SchemaChangeFinder(db),
+    }));
+  }
+
+  /**
+   * Returns the views of one user, and the schema state of their tables. The result must not depend on the queries of
+   * other users, because other servers have not seen those.
+   * @param part if given, only this part of the views
+   * @throws SetupError if a view cannot be served, or changes to its tables are not captured.
+   */
+  async resolve(input: ClientViewInput<Context>, part?: ViewPart): Promise<ResolvedViews> {
+    return (await this.#resolve(input, part)).resolved;
+  }
+
+  /**
+   * Runs `work` with the result of `resolve`. If it throws `OutdatedError`, reads the schema state again and repeats it
+   * with the error as its second argument, a limited number of times.
+   * @throws what `resolve` and `work` throw.
+   */
+  async serve<T>(
+    input: ClientViewInput<Context>,
+    work: (resolved: ResolvedViews, last?: OutdatedError) => Promise<T>,
+    part?: ViewPart,
+  ): Promise<T> {
+    let last: OutdatedError | undefined;
+    const pauses = pausesMs.values();
+    for (;;) {
+      const { resolved, reading } = await this.#resolve(input, part);
+      try {
+        return await work(resolved, last);
+      } catch (error) {
+        const { value: pauseMs } = pauses.next();
+        if (!(error instanceof OutdatedError) || pauseMs === undefined) throw error;
+        last = error;
+        await sleep(pauseMs);
+        this.#reader.forget(reading);
+      }
+    }
+  }
+
+  async #resolve(
+    input: ClientViewInput<Context>,
+    part?: ViewPart,
+  ): Promise<{ resolved: ResolvedViews; reading: SchemaReading<Derived> }> {
+    const { userID } = input.ctx;
+    const queries = this.#views.queries(input, { ownViews: input.refused ? refusedViews : undefined, part });
+    const key = this.#keys.keyOf(userID, queries);
+    for (;;) {
+      const reading = this.#reader.current();
+      const entry = await reading.entry;
+      const found = key === undefined ? undefined : entry.derived.resolved.get(key);
+      if (found) return { resolved: found, reading };
+      const views = await this.#views.resolveQueries(queries, entry.schema.schemaHash);
+      const narrowed = this.#narrow(entry, views);
+      if (!narrowed) continue;
+      const resolved = { schema: narrowed, views, ...digestsOf(userID, narrowed, views) };
+      if (part?.key === undefined) await this.#catalog.add(catalogViewsOf(views, queries, narrowed));
+      if (key !== undefined) entry.derived.resolved.set(key, resolved);
+      return { resolved, reading };
+    }
+  }
+
+  /**
+   * Returns how a user's views differ from a cookie's; undefined if no view is the same, or if the server cannot
+   * determine what the client has.
+   */
+  async diffSince(
+    cookie: Pick<CookieFields, 'views' | 'parameters'>,
+    resolved: ResolvedViews,
+    userID: string,
+  ): Promise<ViewSetDifference | undefined> {
+    const { schema, views } = resolved;
+    const match = matchViews(cookie, resolved, userID, schema.secrets);
+    if (!match) return undefined;
+    for (;;) {
+      const entry = await this.#reader.current().entry;
+      const removed = await Promise.all(match.removed.map((cookieView) => this.#readCookieView(entry, cookieView)));
+      const readable = removed.filter((view) => view !== undefined);
+      if (readable.length < removed.length) return undefined;
+      const wideSchema = await unlessRefused(() => this.#narrow(entry, [...views, ...readable]));
+      if (wideSchema === undefined) continue;
+      if (wideSchema === null) return undefined;
+      if (this.#narrow(entry, views)?.schemaHash !== schema.schemaHash) throw new OutdatedError();
+      return diffViewSet(match, views, readable, wideSchema);
+    }
+  }
+
+  /**
+   * Returns how the schema of tables has changed since a cookie was issued.
+   * @param schemaHashes the schema hashes in the cookie
+   */
+  async schemaChangesSince(tables: readonly SyncedTable[], schemaHashes: string): Promise<SchemaChanges> {
+    const { derived } = await this.#reader.current().entry;
+    return derived.schemaChanges.since(tables, schemaHashes);
+  }
+
+  /** Reads the schema state again. Returns true if one of the tables now has another schema hash. */
+  async haveChanged(tables: readonly SyncedTable[]): Promise<boolean> {
+    this.#reader.forget(this.#reader.current());
+    const now = new Map((await this.present()).tables.map(({ oid, schemaHash }) => [oid, schemaHash]));
+    return tables.some(({ oid, schemaHash }) => now.get(oid) !== schemaHash);
+  }
+
+  /** Returns a cookie's view, prepared against the current tables; undefined if that is not possible. */
+  async #readCookieView(
+    { derived: { preparedViews } }: SchemaEntry<Derived>,
+    { digest, texts }: CookieView,
+  ): Promise<ReadableView | undefined> {
+    let preparing = preparedViews.get(digest);
+    if (!preparing) {
+      const catalogView = await this.#catalog.find(digest);
+      if (!catalogView) return undefined;
+      const { keysDigest, ...served } = catalogView;
+      preparing = unlessRefused(async () => ({ ...(await this.#views.prepareServed(served)), keysDigest }));
+      preparedViews.set(digest, preparing);
+      preparing.catch(() => preparedViews.delete(digest));
+    }
+    const found = await preparing;
+    if (!found) return undefined;
+    const { view, analysis, keysDigest } = found;
+    return { view, tables: analysis.tables, keysDigest, ...parametersIn(found, texts) };
+  }
+
+  /** Returns undefined if the schema state lacks a table of the views; the next read will include it. */
+  #narrow(
+    { schema, derived: { narrowed } }: SchemaEntry<Derived>,
+    views: readonly ResolvedView[],
+  ): SchemaState | undefined {
+    const tables = views.flatMap((view) => view.tables);
+    const oids = tables.map(({ oid }) => oid).join();
+    const found = narrowed.get(oids);
+    if (found) return found;
+    const unknown = tables.filter((table) => !includesTable(schema, table.oid));
+    if (unknown.length > 0) {
+      this.#reader.track(unknown);
+      return undefined;
+    }
+    const narrowSchema = narrow(schema, tables);
+    narrowed.set(oids, narrowSchema);
+    return narrowSchema;
+  }
+
+  /**
+   * Returns the schema state with all tables that any view has read. While its schema hash stays the same, so do the
+   * results of `resolve`. After another read, it is another object.
+   */
+  async present(): Promise<SchemaState> {
+    return (await this.#reader.current().entry).schema;
+  }
+
+  /**
+   * Declares that nothing was committed between two clock times. What was read since the first then counts as read at
+   * the second.
+   */
+  remained(since: number, until: number): void {
+    this.#reader.remained(since, until);
+  }
+}
+
+function catalogViewsOf(
+  views: readonly ResolvedView[],
+  queries: readonly ViewQuery[],
+  { tables }: SchemaState,
+): Map<string, CatalogView> {
+  const catalogView = (view: ResolvedView, i: number) => ({
+    ...servedView(queries[i]!),
+    keysDigest: keysDigest(view, tables),
+  });
+  return new Map(views.map((view, i) => [viewDigest(view, tables), catalogView(view, i)]));
+}

@@ -1,0 +1,82 @@
+/**
+ * Groups by every column that a query may use because it groups by the primary key of the column's table. If the query
+ * reads another state of the table, Postgres knows no primary key.
+ */
+import { isAggregate, type Meaning } from '../analysis/meaning.js';
+import { numberOf } from '../analysis/query-tree.js';
+import { columnRef } from '../parse/nodes.js';
+import { type FromItem, fromItemOf, type Level, type Reference, type Scope, scopesOf } from '../parse/scopes.js';
+import { names, type Tree, type Visit, visits } from '../parse/tree.js';
+import { columnName, type TableOf } from './qualify.js';
+
+/** Adds the columns to each GROUP BY that relies on a primary key. */
+export function groupByColumns(select: Tree, meaning: Meaning, tableOf: TableOf): void {
+  const { levels, references } = scopesOf(select);
+  for (const level of levels) {
+    if (!meaning.queryOf(level.select)?.fields.constraintDeps) continue;
+    const grouped = level.select.groupClause as Tree[];
+    const groupedNames = new Set(grouped.map((item) => nameOf(item)));
+    const isElsewhere = elsewhere(level, meaning);
+    const taken = references.filter(({ node }) => !isElsewhere(node));
+    const takenHere = taken.filter((reference) => isOf(level, reference, meaning, tableOf));
+    for (const column of takenHere.flatMap((reference) => columnsOf(reference, level, tableOf))) {
+      if (groupedNames.has(nameOf(column))) continue;
+      groupedNames.add(nameOf(column));
+      grouped.push(column);
+    }
+  }
+}
+
+function nameOf(item: Tree): string {
+  return JSON.stringify(names((item.ColumnRef as Tree | undefined)?.fields));
+}
+
+/** Checks whether a reference, at any depth, refers to a column of this level. */
+function isOf({ fromItems }: Level, reference: Reference, meaning: Meaning, tableOf: TableOf): boolean {
+  const fromItem = qualifierOf(reference, tableOf);
+  if (fromItem) return fromItems.includes(fromItem);
+  const variable = meaning.nodesOf(reference.node).find(({ tag }) => tag === 'VAR');
+  let scope: Scope | undefined = reference.scope;
+  for (let out = (variable && numberOf(variable, 'varlevelsup')) ?? 0; out > 0; out--) scope = scope?.outer;
+  return scope?.fromItems.some((one) => fromItems.includes(one)) ?? false;
+}
+
+/** Returns the FROM item that a reference names, as in `todo.title`, `todo.*` and `(todo).title`. */
+function qualifierOf(reference: Reference, tableOf: TableOf): FromItem | undefined {
+  const { names: parts, isRow } = reference;
+  return parts.length > 1 || isRow ? fromItemOf(reference, (range) => tableOf(range).schema) : undefined;
+}
+
+/** Returns the columns of a level that a reference uses. */
+function columnsOf(reference: Reference, level: Level, tableOf: TableOf): Tree[] {
+  const fromItem = qualifierOf(reference, tableOf);
+  const { names: parts } = reference;
+  const isRow = parts.at(-1) === '*' || (fromItem && parts.length === 1);
+  if (!isRow) return [columnRef(...parts)];
+  const tables = level.fromItems.filter((one) => one.table && (!fromItem || one === fromItem));
+  return tables.flatMap(({ name, table: range }) => {
+    const table = tableOf(range!);
+    return table.columns.map((column) => columnRef(name!, columnName(range!, table, column)));
+  });
+}
+
+/** Returns a test for references within an aggregate or a clause before grouping, and for names of the result. */
+function elsewhere({ select }: Level, meaning: Meaning): (reference: Tree) => boolean {
+  const { targetList, havingClause, sortClause, windowClause } = select;
+  const after = [...visits([targetList, havingClause, windowClause])];
+  const sorted = [...visits(sortClause)];
+  const outputs = new Set(((targetList ?? []) as { ResTarget: Tree }[]).map(({ ResTarget }) => ResTarget.name));
+  const aggregates = [...after, ...sorted].filter((visit) => isAggregate(meaning, visit));
+  const isAfter = nodesIn(after);
+  const isSorted = nodesIn(sorted);
+  const isAggregated = nodesIn(aggregates.flatMap(({ node }) => [...visits(node)]));
+  return (reference) => {
+    const [name, ...more] = names(reference.fields);
+    const isOutput = more.length === 0 && outputs.has(name);
+    return isAggregated.has(reference) || !(isAfter.has(reference) || (isSorted.has(reference) && !isOutput));
+  };
+}
+
+function nodesIn(found: readonly Visit[]): ReadonlySet<Tree> {
+  return new Set(found.map(({ node }) => node));
+}
