@@ -72,9 +72,9 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const isNotified = notify && standbys.length > 0;
   const primary = createReplica(withTracing(pool, tracing), notify && !isNotified, shared);
   const { db, schemaCache } = primary;
-  const moves = new ThrottledPoller(new ChangeLogPoller(db, noTables, maxMutations));
+  const mutationPoller = new ThrottledPoller(new ChangeLogPoller(db, noTables, maxMutations));
   const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
-  const replicaRouter = new ReplicaRouter({ primary, standbys, mutationPoller: moves, log, onFallback });
+  const replicaRouter = new ReplicaRouter({ primary, standbys, mutationPoller, log, onFallback });
   const onNotice = () => replicaRouter.wake();
   const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {

@@ -101,7 +101,7 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
     connectionBudget,
     budgets,
     tenantCounts: () => registry.counts(),
-    openTenants: () => registry.listOpen().flatMap(({ gaugeSources: sources }) => sources ?? []),
+    openTenants: () => registry.listOpen().flatMap(({ gaugeSources }) => gaugeSources ?? []),
   });
   telemetry.observe(async () => gauges.read());
 

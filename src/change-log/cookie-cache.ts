@@ -91,13 +91,7 @@ export class CookieCache {
   }
 }
 
-function fieldsOf({
-  parsedSnapshot,
-  parsedNext,
-  parsedWalPosition: parsedPosition,
-  isOutdated,
-  ...fields
-}: OpenedCookie): Cookie {
+function fieldsOf({ parsedSnapshot, parsedNext, parsedWalPosition, isOutdated, ...fields }: OpenedCookie): Cookie {
   return fields;
 }
 

@@ -60,12 +60,9 @@ export interface CurrentState {
  */
 type Relation = 'same' | 'future' | 'ahead' | 'other';
 
-function relationOf(
-  { parsedNext, parsedWalPosition: parsedPosition, parsedSnapshot }: OpenedCookie,
-  state: ObservedState,
-): Relation {
+function relationOf({ parsedNext, parsedWalPosition, parsedSnapshot }: OpenedCookie, state: ObservedState): Relation {
   const { nextXid: next, recovery, history, snapshot } = state;
-  const inclusion = timelineStatusOf(parsedPosition, history);
+  const inclusion = timelineStatusOf(parsedWalPosition, history);
   if (inclusion === 'lost') return 'other';
   // After a promotion, Postgres reassigns the IDs of transactions that left nothing in the log, or nothing at all.
   if (inclusion === 'included') return 'same';
@@ -149,9 +146,9 @@ export function tablesWithNewSchema(
  */
 export function showsAllOf(
   { parsedSnapshot, parsedNext }: CookieMeaning,
-  { visibleSnapshot: shown, recovery }: Pick<ObservedState, 'visibleSnapshot' | 'recovery'>,
+  { visibleSnapshot, recovery }: Pick<ObservedState, 'visibleSnapshot' | 'recovery'>,
 ): boolean {
-  return (recovery && shown.xmax > parsedNext) || coversSnapshot(shown, parsedSnapshot);
+  return (recovery && visibleSnapshot.xmax > parsedNext) || coversSnapshot(visibleSnapshot, parsedSnapshot);
 }
 
 /** True if an answer prepared for one plan also serves another plan, made at a later snapshot. */

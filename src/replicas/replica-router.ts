@@ -214,10 +214,10 @@ export class ReplicaRouter<Context extends UserContext> {
   }
 
   #replicasFor({ clientGroupID }: SubscribeRequest, userID: string): readonly Replica<Context>[] {
-    const { active: used } = this.#standbys;
-    if (used.length === 0) return [this.#primary];
+    const { active } = this.#standbys;
+    if (active.length === 0) return [this.#primary];
     // The user's client groups may read from different standbys.
-    if (clientGroupID === undefined) return used.map(({ replica }) => replica);
+    if (clientGroupID === undefined) return active.map(({ replica }) => replica);
     return [this.#standbys.of(keyOf(clientGroupID, userID))!.replica];
   }
 }

@@ -83,7 +83,7 @@ function affectedSides(
 ): Sides {
   const addedQueries = companionQueries(view, values, tables, states.newRows, () => 'now');
   const removedQueries = companionQueries(view, values, tables, states.numberedOldRows, states.asOf);
-  const isDivided = view.strategy === 'keyed' && removedQueries.every(({ tellsPartition }) => tellsPartition);
+  const isDivided = view.strategy === 'keyed' && removedQueries.every(({ identifiesPartition }) => identifiesPartition);
   const now = asOf.map(() => 'now' as const);
   const base = { wasThere: () => 'false', isThere: 'false' };
   if (!isDivided) {
@@ -167,7 +167,7 @@ function isAnyChanged({ companions }: CompiledView, changes: readonly CompanionQ
 interface CompanionQuery {
   readonly query: string;
   readonly id: number;
-  readonly tellsPartition: boolean;
+  readonly identifiesPartition: boolean;
 }
 
 /**
@@ -181,7 +181,7 @@ function companionQueries(
   state: (id: number) => string,
   otherState: (id: number) => TableState,
 ): CompanionQuery[] {
-  return companions.flatMap(({ tables: joined, focuses, identifiesPartition: tellsPartition, atStates }) => {
+  return companions.flatMap(({ tables: joined, focuses, identifiesPartition, atStates }) => {
     const changed = joined.map((oid) => tables.get(oid)?.id);
     return focuses.flatMap((focus) => {
       const id = changed[focus];
@@ -189,8 +189,10 @@ function companionQueries(
       const tableStates = changed.map(
         (at, i): TableState => (at === undefined ? 'now' : i === focus ? state(at) : otherState(at)),
       );
-      const isNumbered = tellsPartition && state === states.numberedOldRows;
-      return [{ query: render(atStates(tableStates, isNumbered ? focus : undefined), values), id, tellsPartition }];
+      const isNumbered = identifiesPartition && state === states.numberedOldRows;
+      return [
+        { query: render(atStates(tableStates, isNumbered ? focus : undefined), values), id, identifiesPartition },
+      ];
     });
   });
 }
