@@ -241,8 +241,8 @@ async function streams(stage: Stage): Promise<Result[]> {
 
 async function nobodyListens(url: string): Promise<void> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(50)) {
-    const { pokes } = (await (await fetch(`${url}/readyz`)).json()) as { pokes: { listeners: number } };
-    if (pokes.listeners === 0) return;
+    const { pokes } = (await (await fetch(`${url}/readyz`)).json()) as { pokes: { subscribers: number } };
+    if (pokes.subscribers === 0) return;
   }
   throw new Error('streams that were closed are listened on');
 }
