@@ -3,6 +3,7 @@ import type { UserContext } from './context.js';
 import { openDatabases } from './databases.js';
 import type { Database } from './db/database.js';
 import { createForward } from './endpoints/forward.js';
+import { PullService } from './endpoints/pull-service.js';
 import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
 import { PokeStreams, type Subscribe } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
@@ -14,7 +15,6 @@ import { streamBudget } from './limits/request-limits.js';
 import type { Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { noGroup } from './protocol/pull.js';
-import { type PullRoute, pullRoute, type ReadRoute } from './pulls/pull-route.js';
 import type { Mutators } from './registry/mutators.js';
 import type { Semaphores } from './semaphores.js';
 import type { SharedResources } from './shared-resources.js';
@@ -50,8 +50,7 @@ export interface Engine<Context extends UserContext, Tx> {
   /** Runs the work of a call or a push once a permit for writes is free. */
   readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
   readonly auditLog: AuditLog;
-  readonly pull: PullRoute<Context>;
-  readonly read: ReadRoute<Context>;
+  readonly pulls: PullService<Context>;
   readonly push: PushRoute<Context>;
   /** Runs calls in transactions. */
   readonly transact: TransactFrom<CallTransaction<Tx>>;
@@ -130,7 +129,6 @@ export async function startEngine<Context extends UserContext, Tx>(
   const endSubscriptions = (userIDs: ReadonlySet<string>) => {
     for (const subscriptions of [streams, hooks, watches]) subscriptions.disconnect(userIDs);
   };
-  const pull = pullRoute<Context>((request, caller) => replicaRouter.pull(request, caller), schemaVersions);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const applyPush = createPush({
     db,
@@ -164,13 +162,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     semaphores,
     admit,
     auditLog,
-    pull(request, caller) {
-      if (request.cookie !== null) seen.note(request.clientGroupID);
-      const version = schemaVersions?.includes(request.schemaVersion) ? request.schemaVersion : 'other';
-      telemetry.count('tidemark.pull.requests', { version });
-      return pull(request, caller);
-    },
-    read: (request, caller) => replicaRouter.read(request, caller),
+    pulls: new PullService({ replicaRouter, schemaVersions, seenGroups: seen, telemetry }),
     push(request, ...rest) {
       seen.note(request.clientGroupID);
       // Even if a push fails, some of its mutations may have committed.

@@ -115,13 +115,13 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const engine = await startEngine(options, { mutators, telemetry, log, sharedResources });
-  const { semaphores, admit, auditLog, pull, read, push, streams, hooks, watches, transact, states, ready } = engine;
+  const { semaphores, admit, auditLog, pulls, push, streams, hooks, watches, transact, states, ready } = engine;
   let isStopping = false;
 
   const { authenticate } = options;
   const shared = { authenticate, basePath, bodies };
   const delivery = { spool, compression };
-  const sync = syncEndpoints<Context>({ ...delivery, basePath, bodies, pull, push, pokes: streams, limits });
+  const sync = syncEndpoints<Context>({ ...delivery, basePath, bodies, pulls, push, pokes: streams, limits });
   const routes = [
     sync.pull(paths.pull, authenticate),
     sync.push(paths.push, authenticate),
@@ -131,7 +131,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
     const { schemaVersions, mapError } = options;
-    const viewOptions = { ...shared, ...delivery, views: listed, read, watches, schemaVersions };
+    const viewOptions = { ...shared, ...delivery, views: listed, pulls, watches, schemaVersions };
     const views = {
       routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),

@@ -11,7 +11,7 @@ import type { RequestLimits } from '../limits/request-limits.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest, type PushRequest } from '../protocol/push.js';
-import type { PullRoute } from '../pulls/pull-route.js';
+import type { PullService } from './pull-service.js';
 import type { PokeStreams } from './subscriptions/poke-streams.js';
 import type { SyncEndpoint } from './sync-paths.js';
 
@@ -36,7 +36,7 @@ const maxCachedLength = 2048;
 
 /** The options of `syncEndpoints`. */
 export interface SyncEndpointsOptions<Context extends UserContext> extends Delivery {
-  readonly pull: PullRoute<Context>;
+  readonly pulls: Pick<PullService<Context>, 'pull'>;
   readonly push: PushRoute<Context>;
   readonly pokes: PokeStreams<Context>;
   /** The prefix of all paths, for the labels. */
@@ -96,7 +96,7 @@ function pullDecoder(): Decode {
 async function handlePull<Context extends UserContext>(
   exchange: Exchange,
   authenticate: Authenticate<Context>,
-  { pull, limits, bodies, spool, compression }: SyncEndpointsOptions<Context>,
+  { pulls, limits, bodies, spool, compression }: SyncEndpointsOptions<Context>,
   decode: Decode,
 ): Promise<Answer> {
   const caller = await identify(exchange, authenticate);
@@ -104,7 +104,7 @@ async function handlePull<Context extends UserContext>(
     decode(await readBytes(exchange.request, { limit: limits.pull, reservation })),
   );
   if ('error' in request) return json(request);
-  const answer = await pull(request, caller);
+  const answer = await pulls.pull(request, caller);
   if ('error' in answer) return json(answer);
   return deliver(answer, exchange.request, caller, { compression, spool });
 }

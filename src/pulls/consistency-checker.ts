@@ -64,7 +64,7 @@ export class ConsistencyChecker {
    * Decodes the consistency check of a cookie.
    * @param indexes if the views differ from the cookie's: each view's index in the cookie; undefined if it has none
    */
-  consistencyCheckOf(text: string, indexes?: readonly (number | undefined)[]): ConsistencyCheck | null {
+  decode(text: string, indexes?: readonly (number | undefined)[]): ConsistencyCheck | null {
     if (this.#fraction === 0) return null;
     const consistencyCheck = decodeConsistencyCheck(text);
     if (!indexes) return consistencyCheck;

@@ -1,14 +1,14 @@
 /** Finds how a client's views, and the tables that they read, have changed since its cookie was issued. */
+import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
 import type { ViewSetDifference } from '../schema/cookie-views.js';
-import type { Digests } from '../schema/digests.js';
-import type { SchemaState } from '../schema/schema-state.js';
-import type { SyncedTable } from '../store/patches/states.js';
+import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema-change.js';
 import { tablesWithNewSchema } from './plan.js';
+import type { PullSession } from './session.js';
 
 export interface CookieChanges {
   /** Set if the views are not all the cookie's. Also undefined if the views cannot be compared, which means a reset. */
@@ -17,44 +17,40 @@ export interface CookieChanges {
   readonly schemaChanges: SchemaChanges;
 }
 
-export const noCookieChanges: CookieChanges = { viewDifference: undefined, schemaChanges: noSchemaChanges };
+const noCookieChanges: CookieChanges = { viewDifference: undefined, schemaChanges: noSchemaChanges };
 
-/** The current views and tables, for comparison with a cookie. */
-export interface CookieComparison extends Pick<Digests, 'viewDigests' | 'schemaHashes'> {
-  readonly schema: Pick<SchemaState, 'tables'>;
-  /** With `rows`, a changed view means that all data is sent, so view sets are not compared. */
-  readonly format: 'ops' | 'rows';
-  readonly viewDifferenceSince: (cookie: OpenedCookie) => Promise<ViewSetDifference | undefined>;
-  /** Returns how the schema of tables has changed since a cookie with these schema hashes. */
-  readonly schemaChangesSince: (tables: readonly SyncedTable[], schemaHashes: string) => Promise<SchemaChanges>;
-}
-
-export async function findCookieChanges(
+/** @returns `outdated` if the schema state is */
+export async function findCookieChanges<Context extends UserContext>(
   cookie: OpenedCookie,
-  current: CookieComparison,
-  log: Logger,
-): Promise<CookieChanges> {
-  const { viewDigests, schemaHashes, format, viewDifferenceSince, schemaChangesSince } = current;
-  if (cookie.views === viewDigests && cookie.schemaHashes === schemaHashes) return noCookieChanges;
+  { caller, format }: PullSession<Context>,
+  resolved: ResolvedViews,
+  schemaCache: SchemaCache<Context>,
+): Promise<CookieChanges | 'outdated'> {
+  const isSameViews = cookie.views === resolved.viewDigests;
+  if (isSameViews && cookie.schemaHashes === resolved.schemaHashes) return noCookieChanges;
+  // If a view has changed, readers of rows get all rows.
   const viewDifference =
-    format === 'rows' || cookie.views === viewDigests
+    isSameViews || format === 'rows'
       ? undefined
       : await orFallback(
-          viewDifferenceSince(cookie),
+          schemaCache.diffSince(cookie, resolved, caller.context.userID),
           undefined,
           'Cannot determine what a client has of changed views',
-          log,
+          caller.log,
         );
-  const { schema, schemaHashes: currentHashes } = viewDifference ?? current;
-  const ids = tablesWithNewSchema(cookie, currentHashes);
+  if (viewDifference === 'outdated') return viewDifference;
+  const { schema, schemaHashes } = viewDifference ?? resolved;
+  const ids = tablesWithNewSchema(cookie, schemaHashes);
   if (ids.length === 0) return { viewDifference, schemaChanges: noSchemaChanges };
   const tables = schema.tables.filter(({ id }) => ids.includes(id));
   const lost: SchemaChanges = new Map(ids.map((id) => [id, 'lost']));
-  const pendingResult = schemaChangesSince(tables, cookie.schemaHashes);
-  return {
-    viewDifference,
-    schemaChanges: await orFallback(pendingResult, lost, 'Cannot determine how the schema of tables changed', log),
-  };
+  const schemaChanges = await orFallback(
+    schemaCache.schemaChangesSince(tables, cookie.schemaHashes),
+    lost,
+    'Cannot determine how the schema of tables changed',
+    caller.log,
+  );
+  return { viewDifference, schemaChanges };
 }
 
 /** Returns the pending result, or a fallback if that fails permanently. */

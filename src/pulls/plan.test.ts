@@ -4,7 +4,15 @@ import type { History } from '../protocol/history.js';
 import { parseSnapshot, standbySnapshot } from '../protocol/snapshot.js';
 import type { ObservedState } from '../store/observation.js';
 import type { SchemaChange } from '../store/row-formats/schema-change.js';
-import { type CurrentState, covers, isRenewalDue, type Plan, planPull, tablesWithNewSchema } from './plan.js';
+import {
+  type AnswerPlan,
+  type CurrentState,
+  covers,
+  isRenewalDue,
+  type Plan,
+  planPull,
+  tablesWithNewSchema,
+} from './plan.js';
 
 const parse = (text: string) => parseSnapshot(text)!;
 
@@ -382,18 +390,18 @@ describe('planPull', () => {
   });
 });
 
-it.each<[Plan, Plan, boolean]>([
-  [delta(1, 2), delta(1, 2), true],
-  [delta(1, 2), delta(2), true],
-  [delta(1), delta(1, 2), false],
-  [delta(1), delta(), true],
-  [delta(1), unchanged, true],
-  [delta(1), behind, false],
-  [delta(1), reset('truncate'), false],
-  [unchanged, unchanged, true],
-  [unchanged, delta(), false],
-])('an answer prepared for %j serves %j: %s', (prepared, actual, expected) => {
-  expect(covers(prepared, actual)).toBe(expected);
+it.each<[number[], AnswerPlan, boolean]>([
+  [[1, 2], delta(1, 2), true],
+  [[1, 2], delta(2), true],
+  [[1], delta(1, 2), false],
+  [[1], delta(), true],
+  [[1], unchanged, true],
+  [[1], { kind: 'renew' }, true],
+  [[1], behind, false],
+  [[1], { kind: 'outdated' }, false],
+  [[1], reset('truncate'), false],
+])('a delta of the tables %j serves %j: %s', (tables, actual, expected) => {
+  expect(covers(tables, actual)).toBe(expected);
 });
 
 it.each<[ObservedState['changeCounts'], boolean]>([

@@ -32,6 +32,14 @@ export type Plan =
    */
   | { readonly kind: 'lost' };
 
+/** How to answer a pull, for the whole session. */
+export type AnswerPlan =
+  | Plan
+  /** No ops, but a new cookie, or mutation IDs. */
+  | { readonly kind: 'renew' }
+  /** The schema state is outdated: read it, and plan again. */
+  | { readonly kind: 'outdated' };
+
 /** Why a client is reset. */
 export type ResetReason =
   | 'cookie'
@@ -151,11 +159,10 @@ export function showsAllOf(
   return (recovery && visibleSnapshot.xmax > parsedNext) || coversSnapshot(visibleSnapshot, parsedSnapshot);
 }
 
-/** True if an answer prepared for one plan also serves another plan, made at a later snapshot. */
-export function covers(prepared: Plan, actual: Plan): boolean {
-  if (actual.kind === 'unchanged') return true;
-  if (actual.kind !== 'delta' || prepared.kind !== 'delta') return false;
-  return actual.tables.every((table) => prepared.tables.includes(table));
+/** True if a delta of some tables also serves a plan that was made at a later snapshot. */
+export function covers(tables: readonly number[], actual: AnswerPlan): boolean {
+  if (actual.kind === 'delta') return actual.tables.every((table) => tables.includes(table));
+  return actual.kind === 'unchanged' || actual.kind === 'renew';
 }
 
 /**

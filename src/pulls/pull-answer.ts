@@ -1,5 +1,6 @@
 /** The responses to pulls of sync clients. */
 import type { JSONAnswer } from '../http/answer.js';
+import type { Caller } from '../http/identify.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { type PullRequest, unchangedText } from '../protocol/pull.js';
 import { linesIn, type PatchResult, type PullResult } from './pull-result.js';
@@ -7,19 +8,19 @@ import { linesIn, type PatchResult, type PullResult } from './pull-result.js';
 /** Up to this size, in bytes, sending a body as one string is cheaper. Longer bodies share the bytes of their ops. */
 const wholeBytes = 16 * 1024;
 
-/** @param onOps called with the number of ops once they have been sent */
+/** Annotates the caller's request with the number of ops once they have been sent. */
 export function toAnswer(
-  { cookie }: PullRequest,
+  { cookie }: Pick<PullRequest, 'cookie'>,
   result: PullResult,
-  onOps: (ops: number) => void,
+  caller: Caller,
 ): ProtocolError | JSONAnswer {
   if (result.kind === 'unchanged') return { kind: 'json', text: result.verifiedCookie.unchanged };
   if (result.kind === 'behind') return { kind: 'json', text: unchangedText(cookie) };
   if (result.kind === 'lost') return { error: 'ClientStateNotFound' };
   const { firstChunks, more } = result;
   const isWhole = !more && firstChunks.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
-  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(result, onOps) };
-  onOps(firstChunks.reduce((sum, bytes) => sum + countLines(bytes), 0));
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(result, caller) };
+  caller.annotate?.({ ops: firstChunks.reduce((sum, bytes) => sum + countLines(bytes), 0) });
   const start = startOf(result, firstChunks.length > 0);
   return { kind: 'json', text: `{${fieldsOf(result)},${start}${Buffer.concat(firstChunks).toString()}]}` };
 }
@@ -34,7 +35,7 @@ function startOf({ kind }: PatchResult, hasOps: boolean): string {
 }
 
 /** Yields the ops first, because the patch that they belong to is certain only after the last of them. */
-async function* pieces(patchResult: PatchResult, onOps: (ops: number) => void): AsyncGenerator<Uint8Array> {
+async function* pieces(patchResult: PatchResult, caller: Caller): AsyncGenerator<Uint8Array> {
   let ops = 0;
   let hasBegun = false;
   const start = (hasOps: boolean) => Buffer.from(hasBegun ? '' : `{${startOf(patchResult, hasOps)}`);
@@ -46,7 +47,7 @@ async function* pieces(patchResult: PatchResult, onOps: (ops: number) => void): 
     }
     yield Buffer.concat([start(false), Buffer.from(`],${fieldsOf(patchResult.replacement?.() ?? patchResult)}}`)]);
   } finally {
-    onOps(ops);
+    caller.annotate?.({ ops });
   }
 }
 

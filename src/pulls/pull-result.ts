@@ -4,11 +4,13 @@ import type { VerifiedCookie } from '../change-log/cookie-cache.js';
 import { type ConsistencyCheck, encodeConsistencyCheck } from '../protocol/consistency-check.js';
 import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
 import { type WalPosition, walPositionText } from '../protocol/history.js';
-import { noGroup, type PullRequest } from '../protocol/pull.js';
+import { noGroup } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { ObservedState } from '../store/observation.js';
 import type { Identity } from './identity.js';
 import type { PatchStream } from './patch-stream.js';
+import type { ResetReason } from './plan.js';
+import type { PullSession } from './session.js';
 
 /** The result of a pull. */
 export type PullResult =
@@ -20,12 +22,21 @@ export type PullResult =
   /** See `Plan`. */
   | { readonly kind: 'lost' };
 
+/** The schema state is outdated: read it, and answer again. */
+export interface Outdated {
+  readonly kind: 'outdated';
+  /** The state that a statement has observed anyway. */
+  readonly state: ObservedState | undefined;
+}
+
 /**
  * A new cookie, and the data that the caller lacks, as bytes with one op or row per line. `first` and `reset` have all
  * data, because the caller has none or must discard it. `views` is a delta after a view set change.
  */
 export interface PatchResult {
   readonly kind: 'delta' | 'views' | 'first' | 'reset';
+  /** Why the client is reset. */
+  readonly reason?: ResetReason | undefined;
   readonly cookie: Cookie;
   readonly lastMutationIDChanges: Readonly<Record<string, number>>;
   /** The first part of the ops or rows. */
@@ -38,7 +49,7 @@ export interface PatchResult {
 
 /** Returns the fields of a new cookie. */
 export function cookieFields(
-  { clientGroupID, cookie }: PullRequest,
+  { clientGroupID, cookie }: PullSession['request'],
   { snapshot, nextXid, heartbeat, mutations }: ObservedState,
   { databaseID, views, parameters, schemaHashes }: Identity,
   consistencyCheck: ConsistencyCheck | null,
@@ -60,7 +71,7 @@ export function cookieFields(
 
 /** Returns the lastMutationIDs to send. It is 0 for a client that the request names but the server has no record of. */
 export function lastMutationIDChanges(
-  { client }: PullRequest,
+  { client }: PullSession['request'],
   { lastMutationIDs, clientKnown }: ObservedState,
 ): PatchResult['lastMutationIDChanges'] {
   return { ...lastMutationIDs, ...(client && !clientKnown && { [client.id]: 0 }) };

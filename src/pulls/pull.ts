@@ -1,299 +1,215 @@
-import type { CookieCache } from '../change-log/cookie-cache.js';
+/** Answers pulls from one database: resolve the views, open the cookie, observe, plan, read, seal. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
+import { CookieCache } from '../change-log/cookie-cache.js';
 import type { UserContext } from '../context.js';
-import type { Database } from '../db/database.js';
-import { isOfRowFormats, isOfValue, isTransient } from '../db/sqlstate.js';
+import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
-import type { Caller } from '../http/identify.js';
-import type { Annotations } from '../http/route.js';
-import { describeError } from '../log.js';
-import type { ConsistencyCheck } from '../protocol/consistency-check.js';
-import type { OpenedCookie } from '../protocol/cookie.js';
-import { noGroup, type PullRequest } from '../protocol/pull.js';
-import { OutdatedError, type ResolvedViews } from '../schema/schema-cache.js';
-import type { SchemaState } from '../schema/schema-state.js';
-import type { Semaphores } from '../semaphores.js';
-import { type GroupRequest, type ObservedState, observedStateOf } from '../store/observation.js';
-import { fullPatch } from '../store/patches/full-patch.js';
-import { fullPatchWithChecksums } from '../store/patches/patch-sql.js';
-import { literalObservation } from '../store/poll.js';
-import { type ConsistencyChecker, checksumModeFor } from './consistency-checker.js';
-import { type CookieComparison, findCookieChanges, noCookieChanges } from './cookie-changes.js';
-import type { DeltaSizes } from './delta-size.js';
+import type { ResolvedViews } from '../schema/schema-cache.js';
+import { throttleQueries } from '../semaphores.js';
+import type { ObservedState } from '../store/observation.js';
+import type { Collaborators } from './collaborators.js';
+import { DeltaSizes } from './delta-size.js';
 import { identityOf } from './identity.js';
-import { openWithPermit } from './open-with-permit.js';
-import { openFullPatch, openPatch } from './patch-stream.js';
-import { changedTables, covers, isRenewalDue, type Plan, planPull, type ResetReason } from './plan.js';
-import { cookieFields, lastMutationIDChanges, type PatchResult, type PullResult } from './pull-result.js';
-import { mayReset, type ReadRequirement, type RequirementOf, satisfies } from './read-requirement.js';
-import { type Patch, Reader } from './reader.js';
-import type { SharedReads } from './shared-reads.js';
+import { openReader } from './open-reader.js';
+import type { ResetReason } from './plan.js';
+import { planAnswer } from './plan-answer.js';
+import type { PrimaryState } from './primary-state.js';
+import {
+  cookieFields,
+  lastMutationIDChanges,
+  type Outdated,
+  type PatchResult,
+  type PullResult,
+} from './pull-result.js';
+import { isRenewed, type PullTarget } from './pull-target.js';
+import { type PatchRead, readDelta, readEverything } from './read-patch.js';
+import type { Reader } from './reader.js';
+import type { PullSession } from './session.js';
+import { SharedReads } from './shared-reads.js';
 
-/** Everything that a pull needs for its answer. */
-export interface PullParts extends ResolvedViews, Pick<CookieComparison, 'viewDifferenceSince' | 'schemaChangesSince'> {
-  readonly db: Database;
-  readonly reads: SharedReads;
-  readonly cookies: CookieCache;
-  readonly sizes: DeltaSizes;
-  readonly semaphores: Semaphores;
-  readonly consistencyChecker: ConsistencyChecker;
-  readonly request: PullRequest;
-  readonly caller: Caller<UserContext>;
-  /** `rows`: all data as rows, in the order of their keys. The cookie stays the same until something changes. */
-  readonly format: 'ops' | 'rows';
-  /** Returns the read requirement, given the cookie's snapshot. Undefined if the database is the primary. */
-  readonly requirementOf: RequirementOf | undefined;
-  /** Returns true if one of the tables now has another schema hash. */
-  readonly haveChanged: (tables: SchemaState['tables']) => Promise<boolean>;
+/**
+ * The pause before each attempt after the first. A migration may alter one table after another, each in a transaction
+ * of its own.
+ */
+const pausesMs = [0, 20, 100, 400];
+
+export interface PullerOptions<Context extends UserContext>
+  extends Pick<Collaborators<Context>, 'db' | 'semaphores' | 'schemaCache' | 'consistencyChecker'> {
+  /** If undefined, each pull reads the change log with a statement of its own. */
+  readonly poller: ChangeLogPoller | undefined;
 }
 
-/** A single pull in progress. */
-export class Pull {
-  readonly #parts: PullParts;
-  #requirement: ReadRequirement | undefined;
-  #cookieChanges = noCookieChanges;
+/** Answers pulls from one database. */
+export class Puller<Context extends UserContext> {
+  readonly #collaborators: Collaborators<Context>;
 
-  constructor(parts: PullParts) {
-    this.#parts = parts;
+  constructor({ poller, ...options }: PullerOptions<Context>) {
+    const limitedDatabase = throttleQueries(options.semaphores.reads, options.db);
+    const reads = new SharedReads(limitedDatabase, poller);
+    const sizes = new DeltaSizes(limitedDatabase);
+    this.#collaborators = { ...options, cookies: new CookieCache(), reads, sizes };
   }
 
-  /** @param priorState the state, if another statement has already observed it */
-  async answer(priorState?: ObservedState): Promise<PullResult> {
-    const { request, caller, reads, cookies, consistencyChecker, schema } = this.#parts;
-    const verifiedCookie = cookies.open(request.cookie, schema.secrets);
-    this.#requirement = this.#parts.requirementOf?.(verifiedCookie?.cookie.parsedSnapshot);
-    if (!verifiedCookie) return request.cookie === null ? this.#full() : this.#reset('cookie');
-    const { cookie } = verifiedCookie;
-    this.#cookieChanges = await findCookieChanges(cookie, this.#parts, caller.log);
-    const { viewDifference, schemaChanges } = this.#cookieChanges;
-    if (viewDifference && this.#requirement && !(await mayReset('views', this.#parts.viewsDigest, this.#requirement))) {
-      return this.#behind(true);
+  /**
+   * Answers a pull with the changes since the request's cookie, as of one snapshot of the database. The caller must
+   * read the result to its end, or close it.
+   * @param primary the primary, if the database is a standby
+   * @throws Problem if the client group belongs to another user, or a client's record is lost; SetupError; and every
+   * transient failure.
+   */
+  async pull(session: PullSession<Context>, primary?: PrimaryState<Context>): Promise<PullResult> {
+    const { schemaCache } = this.#collaborators;
+    let observed: ObservedState | undefined;
+    for (const pauseMs of [...pausesMs, undefined]) {
+      const { resolved, reading } = await schemaCache.resolveWith(session.input, session.part);
+      const result = await this.#answer(session, resolved, observed, primary);
+      if (result.kind !== 'outdated') return result;
+      observed = result.state;
+      if (pauseMs === undefined) break;
+      await sleep(pauseMs);
+      schemaCache.forget(reading);
     }
-    const consistencyCheck =
-      cookie.consistencyCheck === null
-        ? null
-        : consistencyChecker.consistencyCheckOf(cookie.consistencyCheck, viewDifference?.indexes);
-    const checksumMode = consistencyCheck ? checksumModeFor(consistencyCheck) : 'no';
-    const reader = new Reader(
-      this.#parts,
-      caller,
-      verifiedCookie,
-      checksumMode,
-      this.#groupRequest(cookie),
-      viewDifference,
-      schemaChanges,
-    );
-    // If there is something to send, the delta's statement observes all other changes too.
-    const changedState = priorState ? undefined : reads.stateIfChanged(reader);
-    const isEnough = changedState !== undefined && this.#plan(cookie, changedState).kind === 'delta';
-    // The statement that threw `OutdatedError` may have begun before the tables were altered.
-    let state =
-      (schemaChanges.size > 0 ? undefined : priorState) ?? (isEnough ? changedState : await reads.state(reader));
-    let plan = this.#plan(cookie, state);
-    while (plan.kind === 'delta' && (plan.tables.length > 0 || viewDifference)) {
-      const deltaResult = await this.#delta(cookie, consistencyCheck, reader, state);
-      if ('result' in deltaResult) return deltaResult.result;
-      ({ plan, state } = deltaResult);
-    }
-    if (plan.kind === 'reset') return this.#reset(plan.reason, cookie);
-    if (plan.kind === 'behind') return this.#behind();
-    if (plan.kind === 'lost') return plan;
-    const isNew = plan.kind === 'delta' && this.#isRenewed(cookie, state, false);
-    return isNew ? this.#patchResult('delta', state, consistencyCheck, []) : this.#unchanged(reader, state);
+    throw new Problem('unavailable', 'The tables are being altered; try again later');
   }
 
-  /** True if the answer needs a new cookie. */
-  #isRenewed(cookie: OpenedCookie, state: ObservedState, hasOps: boolean): boolean {
-    if (this.#cookieChanges.viewDifference) return true;
-    if (hasOps || this.#parts.format === 'rows') return hasOps;
-    return isRenewalDue(cookie, state) || this.#isNewClient(state) || this.#cookieChanges.schemaChanges.size > 0;
+  /** Answers a pull, for views whose schema state may turn out to be outdated. */
+  async #answer(
+    session: PullSession<Context>,
+    resolved: ResolvedViews,
+    observed: ObservedState | undefined,
+    primary: PrimaryState<Context> | undefined,
+  ): Promise<PullResult | Outdated> {
+    try {
+      return await this.#answerInFull(session, resolved, observed, primary);
+    } catch (error) {
+      if (session.part?.key === undefined || !isOfValues(error)) throw error;
+      // If Postgres refuses the text of a key, then either no row has that key, or the view itself fails. A search of
+      // all rows by the key's text shows which.
+      const views = resolved.views.map((one) => ({ ...one, view: { ...one.view, whole: one.view.now } }));
+      return await this.#answerInFull(session, { ...resolved, views }, observed, primary);
+    }
+  }
+
+  /** Answers a pull. For rows, a delta only shows that something has changed, and all rows are read. */
+  async #answerInFull(
+    session: PullSession<Context>,
+    resolved: ResolvedViews,
+    observed: ObservedState | undefined,
+    primary: PrimaryState<Context> | undefined,
+  ): Promise<PullResult | Outdated> {
+    const result = await this.#answerOnce(session, resolved, observed, primary);
+    if (session.format === 'ops' || result.kind !== 'delta') return result;
+    await result.more?.close();
+    const request = { ...session.request, cookie: null };
+    return this.#answerOnce({ ...session, request }, resolved, undefined, primary);
+  }
+
+  async #answerOnce(
+    session: PullSession<Context>,
+    resolved: ResolvedViews,
+    observed: ObservedState | undefined,
+    primary: PrimaryState<Context> | undefined,
+  ): Promise<PullResult | Outdated> {
+    const reader = await openReader(session, resolved, this.#collaborators);
+    if (reader === 'outdated') return { kind: 'outdated', state: undefined };
+    const requirement = primary?.requirementOf(session, reader?.base);
+    const target: PullTarget<Context> = { session, resolved, reader, requirement };
+    if (!reader) return this.#readAll(target, primary, session.request.cookie === null ? undefined : 'cookie');
+    // The views of a standby may be older than those of the cookie.
+    if (reader.viewDifference && primary && !(await primary.confirms(session, resolved.viewsDigest))) return uncertain;
+    let state = await this.#observe(target, reader, observed);
+    let plan = planAnswer(target, state);
+    for (;;) {
+      if (plan.kind === 'outdated') return { kind: 'outdated', state: undefined };
+      if (plan.kind === 'behind') return { kind: 'behind', isUncertain: false };
+      if (plan.kind === 'lost') return plan;
+      if (plan.kind === 'unchanged') return this.#unchanged(reader, state);
+      if (plan.kind === 'renew') return this.#seal(target, 'delta', renewal(reader, state));
+      if (plan.kind === 'reset') return this.#readAll(target, primary, plan.reason);
+      const read = await readDelta(target, reader, state, this.#collaborators);
+      if (read.kind === 'outdated') return read;
+      if (read.kind === 'patch') return this.#afterDelta(target, reader, read);
+      ({ plan, state } = read);
+    }
+  }
+
+  /** Observes the state. If there are changes to send, the delta's statement observes all others too. */
+  async #observe(
+    target: PullTarget<Context>,
+    reader: Reader,
+    observed: ObservedState | undefined,
+  ): Promise<ObservedState> {
+    // The statement that found the schema state outdated may have begun before the tables were altered.
+    if (observed && reader.schemaChanges.size === 0) return observed;
+    const { reads } = this.#collaborators;
+    const changed = observed ? undefined : reads.stateIfChanged(reader);
+    return changed && planAnswer(target, changed).kind === 'delta' ? changed : reads.state(reader);
+  }
+
+  #afterDelta(target: PullTarget<Context>, reader: Reader, read: PatchRead): PullResult {
+    const isNew = isRenewed(target, reader, read.state, read.firstChunks.length > 0);
+    const isFreshCheck = read.consistencyCheck?.deltas === 0;
+    return isNew || isFreshCheck
+      ? this.#seal(target, reader.viewDifference ? 'views' : 'delta', read)
+      : this.#unchanged(reader, read.state);
   }
 
   /** The client's data matches its views at the state's snapshot. */
   #unchanged(reader: Reader, { snapshot }: ObservedState): PullResult {
-    this.#annotate({ pull: 'unchanged' });
-    this.#parts.reads.markUnchanged(reader, snapshot);
+    this.#collaborators.reads.markUnchanged(reader, snapshot);
     return { kind: 'unchanged', verifiedCookie: reader.verifiedCookie };
   }
 
-  async #reset(reason: ResetReason, cookie?: OpenedCookie): Promise<PullResult> {
-    const requirement = this.#requirement;
-    // The standby may have yet to replay the record of a schema change.
-    const hasSchemaChanges = reason === 'views' && this.#cookieChanges.schemaChanges.size > 0;
-    if (requirement && (hasSchemaChanges || !(await mayReset(reason, this.#parts.viewsDigest, requirement)))) {
-      return this.#behind(true);
+  /** @param reason why the client is reset; undefined if it has no data */
+  async #readAll(
+    target: PullTarget<Context>,
+    primary: PrimaryState<Context> | undefined,
+    reason: ResetReason | undefined,
+  ): Promise<PullResult | Outdated> {
+    const { session, resolved, reader } = target;
+    // A schema change may have yet to be recorded: on a standby it has yet to be replayed, on a primary to be detected.
+    const hasSchemaChanges = reason === 'views' && reader !== undefined && reader.schemaChanges.size > 0;
+    const needsPrimary = reason !== undefined && primary !== undefined;
+    if (needsPrimary && (hasSchemaChanges || !(await primary.mayReset(session, reason, resolved.viewsDigest)))) {
+      return uncertain;
     }
-    // Another server may have detected an altered table before this one, and put the new schema hash into the cookie.
-    if (hasSchemaChanges && (await this.#parts.haveChanged(this.#parts.schema.tables))) throw new OutdatedError();
-    this.#parts.caller.log.info({ reason }, 'The client is reset');
-    this.#annotate({ reason });
-    return this.#full(cookie);
-  }
-
-  /**
-   * @param planState the state that the plan for this delta is based on
-   * @returns another plan if more had changed at the statement's snapshot, or if the delta failed or was wrong
-   */
-  async #delta(
-    cookie: OpenedCookie,
-    consistencyCheck: ConsistencyCheck | null,
-    reader: Reader,
-    planState: ObservedState,
-  ): Promise<{ result: PullResult } | { plan: Plan; state: ObservedState }> {
-    const { reads, sizes, semaphores, consistencyChecker, schema, views, caller } = this.#parts;
-    const changed = changedTables(planState, this.#cookieChanges.schemaChanges);
-    let patch: Patch | undefined;
-    try {
-      const size = await sizes.of(reader, changed);
-      if (size === 'too long') return { plan: { kind: 'reset', reason: 'size' }, state: planState };
-      // After a view set change, the statement reads all rows of the views that differ.
-      const isShort = size === 'short' && !this.#cookieChanges.viewDifference;
-      patch = await reads.delta(reader, changed, isShort ? semaphores.reads : semaphores.longReads);
-      const { state, torn, tables, checksums, firstChunks, more } = patch;
-      if (torn) throw new OutdatedError(state);
-      const actual = this.#plan(cookie, state);
-      if (!covers({ kind: 'delta', tables }, actual)) {
-        await more?.close();
-        return { plan: actual, state };
-      }
-      const checkResult =
-        consistencyCheck && checksums
-          ? consistencyChecker.next(consistencyCheck, checksums, state.snapshot)
-          : { consistencyCheck: null };
-      if ('differences' in checkResult) {
-        await more?.close();
-        const at = { since: consistencyCheck!.since, snapshot: state.snapshot };
-        await consistencyChecker.logDifferences({ ...checkResult, ...at, schema, views, log: caller.log });
-        return { plan: { kind: 'reset', reason: 'inconsistent' }, state };
-      }
-      const { consistencyCheck: next } = checkResult;
-      const isNew = this.#isRenewed(cookie, state, firstChunks.length > 0) || next?.deltas === 0;
-      return {
-        result: isNew
-          ? this.#patchResult(this.#cookieChanges.viewDifference ? 'views' : 'delta', state, next, firstChunks, more)
-          : this.#unchanged(reader, state),
-      };
-    } catch (error) {
-      await patch?.more?.close();
-      if (error instanceof Problem || isTransient(error)) throw error;
-      if (isOfRowFormats(error)) return { plan: { kind: 'reset', reason: 'views' }, state: planState };
-      // A table may have just been altered.
-      if (await this.#parts.haveChanged(reader.schema.tables)) throw new OutdatedError();
-      // The delta also reads removed views, whose parameters may no longer be valid values of their types.
-      if (this.#cookieChanges.viewDifference && isOfValue(error)) {
-        return { plan: { kind: 'reset', reason: 'views' }, state: planState };
-      }
-      caller.log.error({ error: describeError(error) }, 'A delta failed');
-      return { plan: { kind: 'reset', reason: 'failure' }, state: planState };
+    if (hasSchemaChanges && (await this.#collaborators.schemaCache.haveChanged(resolved.schema.tables))) {
+      return { kind: 'outdated', state: undefined };
     }
+    if (reason !== undefined) session.caller.log.info({ reason }, 'The client is reset');
+    const read = await readEverything(target, this.#collaborators);
+    if (read.kind !== 'patch') return read;
+    return this.#seal(target, reason === undefined ? 'first' : 'reset', read, reason);
   }
 
-  /** @param cookie the cookie that the client is reset from, if readable; a standby behind it must not answer */
-  async #full(cookie?: OpenedCookie): Promise<PullResult> {
-    const { db, semaphores, consistencyChecker, schema, views, request, caller, format, reads } = this.#parts;
-    if (this.#requirement && !(await reads.satisfies(this.#requirement))) return this.#behind();
-    const groupRequest = this.#groupRequest(undefined);
-    const { clientGroupID } = request;
-    const input = { base: undefined, tables: schema.tableIDs, groupIDs: [clientGroupID] };
-    const observationSql = literalObservation(input, schema.tables);
-    const signal = caller.signal?.();
-    const isSampled = clientGroupID !== noGroup && consistencyChecker.samples(clientGroupID, schema.secrets[0]);
-    const patch = await openWithPermit(semaphores.longReads, caller, () =>
-      isSampled
-        ? openPatch(db, fullPatchWithChecksums(observationSql, views), true, signal)
-        : openFullPatch(db, fullPatch(observationSql, views, format), signal),
-    );
-    try {
-      if (patch.observation.torn) throw new OutdatedError();
-      const state = observedStateOf(patch.observation, groupRequest, undefined);
-      const plan = this.#plan(cookie, state);
-      // A plan from the change-log cache cannot reveal that the client group is lost.
-      if (plan.kind === 'lost') {
-        await patch.close();
-        return plan;
-      }
-      const first = plan.kind === 'behind' ? undefined : await patch.ops.next();
-      if (!first || first.done) await patch.close();
-      if (!first) return this.#behind();
-      const whole = patch.checksums?.whole;
-      const consistencyCheck = whole ? { deltas: 0, since: state.snapshot, checksums: whole } : null;
-      const kind = request.cookie === null ? 'first' : 'reset';
-      return first.done
-        ? this.#patchResult(kind, state, consistencyCheck, [])
-        : this.#patchResult(kind, state, consistencyCheck, [first.value], patch);
-    } catch (error) {
-      await patch.close();
-      throw error;
-    }
-  }
-
-  /** The standby shows less than the client has seen, or than the read requirement demands. */
-  #behind(isUncertain = false): PullResult {
-    this.#annotate({ pull: 'behind' });
-    return { kind: 'behind', isUncertain };
-  }
-
-  #annotate(annotations: Annotations): void {
-    this.#parts.caller.annotate?.(annotations);
-  }
-
-  #groupRequest(cookie: OpenedCookie | undefined): GroupRequest {
-    const { clientGroupID, client } = this.#parts.request;
-    return { clientGroupID, sameGroup: cookie?.clientGroupID === clientGroupID, clientID: client?.id };
-  }
-
-  /** @throws Problem if the client group belongs to another user, or a client's record is lost. */
-  #plan(cookie: OpenedCookie | undefined, state: ObservedState): Plan {
-    const { caller, request } = this.#parts;
-    if (this.#requirement && !satisfies(state, this.#requirement)) return { kind: 'behind' };
-    if (state.history.current === null) {
-      // A standby has yet to replay the record of the timeline. On a primary, the next schema state read adds it.
-      if (state.recovery) return { kind: 'behind' };
-      throw new OutdatedError();
-    }
-    const { clientGroupID, client } = request;
-    if (state.owner !== null && state.owner !== caller.context.userID) {
-      throw new Problem('forbidden', 'The client group belongs to another user.');
-    }
-    const plan: Plan = cookie
-      ? planPull(cookie, {
-          state,
-          clientGroupID,
-          ...identityOf(this.#parts, state),
-          schemaChanges: this.#cookieChanges.schemaChanges,
-          ...(this.#cookieChanges.viewDifference && { views: cookie.views }),
-        })
-      : { kind: 'reset', reason: 'cookie' };
-    if (plan.kind === 'behind') return plan;
-    if (client && !state.clientKnown && client.lastMutationID !== 0) {
-      throw state.recovery
-        ? new Problem('unavailable', 'This standby has no record of the client yet; try again later')
-        : new Problem('client-record-lost', 'The client has applied mutations, but the server has no record of it.');
-    }
-    return plan.kind === 'unchanged' && (this.#cookieChanges.viewDifference || this.#isNewClient(state))
-      ? { kind: 'delta', tables: [] }
-      : plan;
-  }
-
-  /** True if the server has no record of the client that the request names; see `lastMutationIDChanges`. */
-  #isNewClient(state: ObservedState): boolean {
-    return this.#parts.request.client !== undefined && !state.clientKnown;
-  }
-
-  #patchResult(
+  /** Signs the cookie of a patch. */
+  #seal(
+    { session, resolved }: PullTarget<Context>,
     kind: PatchResult['kind'],
-    state: ObservedState,
-    consistencyCheck: ConsistencyCheck | null,
-    firstChunks: PatchResult['firstChunks'],
-    more?: PatchResult['more'],
+    { state, consistencyCheck, firstChunks, more }: PatchRead,
+    reason?: ResetReason,
   ): PatchResult {
-    const { request, schema, cookies } = this.#parts;
     const { current, lsn } = state.history;
-    // `#plan` has ended the pull if the timeline is unknown.
+    // Where the timeline is unknown, the plan is `outdated` or `behind`.
     const position = { timeline: current!, lsn };
-    const fields = cookieFields(request, state, identityOf(this.#parts, state), consistencyCheck, position);
+    const fields = cookieFields(session.request, state, identityOf(resolved, state), consistencyCheck, position);
     const meaning = { parsedSnapshot: state.snapshot, parsedNext: state.nextXid, parsedWalPosition: position };
-    const cookie = cookies.seal(fields, meaning, schema.secrets);
-    this.#annotate({ pull: kind });
-    return { kind, cookie, lastMutationIDChanges: lastMutationIDChanges(request, state), firstChunks, more };
+    const cookie = this.#collaborators.cookies.seal(fields, meaning, resolved.schema.secrets);
+    return {
+      kind,
+      reason,
+      cookie,
+      lastMutationIDChanges: lastMutationIDChanges(session.request, state),
+      firstChunks,
+      more,
+    };
   }
+}
+
+/** A standby cannot determine whether its views are current. Waiting for it does not help. */
+const uncertain: PullResult = { kind: 'behind', isUncertain: true };
+
+function renewal({ consistencyCheck }: Reader, state: ObservedState): PatchRead {
+  return { kind: 'patch', state, consistencyCheck, firstChunks: [] };
 }

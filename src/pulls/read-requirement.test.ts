@@ -1,8 +1,7 @@
 /** Tests which states of a standby satisfy a read requirement. */
 import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../protocol/snapshot.js';
-import type { ResetReason } from './plan.js';
-import { mayReset, type ReadRequirement, satisfies } from './read-requirement.js';
+import { type ReadRequirement, satisfies } from './read-requirement.js';
 
 const snapshot = (text: string) => parseSnapshot(text)!;
 const shows = (text: string, recovery = true, current: string | null = null) => ({
@@ -14,7 +13,6 @@ const requirement = (more: Partial<ReadRequirement>): ReadRequirement => ({
   since: undefined,
   timeline: undefined,
   xids: [],
-  confirms: async () => true,
   ...more,
 });
 const upTo = (text: string, next: bigint) => ({ parsedSnapshot: snapshot(text), parsedNext: next });
@@ -44,27 +42,5 @@ describe('a read requirement', () => {
 
   it('is not satisfied by a promoted standby', () => {
     expect(satisfies(shows('20:20:', false), requirement({}))).toBe(false);
-  });
-});
-
-describe('a standby', () => {
-  it.each<ResetReason>(['size', 'horizon', 'truncate', 'inconsistent'])(
-    'may reset for the reason %s',
-    async (reason) => {
-      expect(await mayReset(reason, 'views', requirement({ confirms: async () => false }))).toBe(true);
-    },
-  );
-
-  it.each<ResetReason>(['cookie', 'database', 'future', 'failure'])(
-    'may not reset for the reason %s',
-    async (reason) => {
-      expect(await mayReset(reason, 'views', requirement({}))).toBe(false);
-    },
-  );
-
-  it('may reset for other views if the primary has them too', async () => {
-    const confirms = async (digest: string) => digest === 'new';
-    expect(await mayReset('views', 'new', requirement({ confirms }))).toBe(true);
-    expect(await mayReset('views', 'old', requirement({ confirms }))).toBe(false);
   });
 });

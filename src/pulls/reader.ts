@@ -2,6 +2,8 @@
 
 import type { VerifiedCookie } from '../change-log/cookie-cache.js';
 import type { Caller } from '../http/identify.js';
+import type { ConsistencyCheck } from '../protocol/consistency-check.js';
+import type { OpenedCookie } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { ViewSetDifference } from '../schema/cookie-views.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
@@ -9,15 +11,17 @@ import type { SchemaState } from '../schema/schema-state.js';
 import type { GroupRequest, ObservedState } from '../store/observation.js';
 import type { Checksums } from '../store/patches/checksums.js';
 import type { ChecksumScope } from '../store/patches/patch-sql.js';
-import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema-change.js';
+import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 import type { ResolvedView } from '../view/client-views.js';
 import type { PatchStream } from './patch-stream.js';
 
-/** One pull that reads a delta. */
-export class Reader {
-  readonly #resolved: ResolvedViews;
+/** The parts of a reader. */
+export interface ReaderParts {
+  readonly resolved: ResolvedViews;
   readonly caller: Caller;
   readonly verifiedCookie: VerifiedCookie;
+  /** The consistency check in the cookie of a sampled client. */
+  readonly consistencyCheck: ConsistencyCheck | null;
   /** The checksums that must come with a delta. */
   readonly checksumMode: ChecksumScope;
   readonly groupRequest: GroupRequest;
@@ -25,23 +29,32 @@ export class Reader {
   readonly viewDifference: ViewSetDifference | undefined;
   /** The schema changes of tables since the cookie was issued. */
   readonly schemaChanges: SchemaChanges;
+}
 
-  constructor(
-    resolved: ResolvedViews,
-    caller: Caller,
-    verifiedCookie: VerifiedCookie,
-    checksumMode: ChecksumScope,
-    groupRequest: GroupRequest,
-    viewDifference?: ViewSetDifference | undefined,
-    schemaChanges: SchemaChanges = noSchemaChanges,
-  ) {
-    this.#resolved = resolved;
-    this.caller = caller;
-    this.verifiedCookie = verifiedCookie;
-    this.checksumMode = checksumMode;
-    this.groupRequest = groupRequest;
-    this.viewDifference = viewDifference;
-    this.schemaChanges = schemaChanges;
+/** The base of a pull: its cookie, and how it differs from the current views. */
+export class Reader implements Readonly<Omit<ReaderParts, 'resolved'>> {
+  readonly #resolved: ResolvedViews;
+  readonly caller: Caller;
+  readonly verifiedCookie: VerifiedCookie;
+  readonly consistencyCheck: ConsistencyCheck | null;
+  readonly checksumMode: ChecksumScope;
+  readonly groupRequest: GroupRequest;
+  readonly viewDifference: ViewSetDifference | undefined;
+  readonly schemaChanges: SchemaChanges;
+
+  constructor(parts: ReaderParts) {
+    this.#resolved = parts.resolved;
+    this.caller = parts.caller;
+    this.verifiedCookie = parts.verifiedCookie;
+    this.consistencyCheck = parts.consistencyCheck;
+    this.checksumMode = parts.checksumMode;
+    this.groupRequest = parts.groupRequest;
+    this.viewDifference = parts.viewDifference;
+    this.schemaChanges = parts.schemaChanges;
+  }
+
+  get cookie(): OpenedCookie {
+    return this.verifiedCookie.cookie;
   }
 
   get schema(): SchemaState {

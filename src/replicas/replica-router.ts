@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChangeLogCache } from '../change-log/change-log-cache.js';
 import type { UserContext } from '../context.js';
 import { SetupError } from '../errors.js';
-import type { Caller } from '../http/identify.js';
 import { NoPermitError } from '../limits/semaphore.js';
 import { describeError, type Logger } from '../log.js';
 import type { NotifierState } from '../pokes/poke-notifier.js';
 import { orderOf } from '../protocol/cookie.js';
 import type { SubscribeRequest } from '../protocol/poke.js';
-import { noGroup, type PullRequest } from '../protocol/pull.js';
 import type { ConsistencyState } from '../pulls/consistency-checker.js';
+import { PrimaryState } from '../pulls/primary-state.js';
 import type { PatchResult, PullResult } from '../pulls/pull-result.js';
-import type { Pulls, ReadRequest, ReadResult } from '../pulls/pull-route.js';
-import type { RequirementOf } from '../pulls/read-requirement.js';
+import { assignmentKey, type PullSession } from '../pulls/session.js';
 import type { ClientViewInput } from '../schema/schema-cache.js';
 import type { ViewPart } from '../view/client-views.js';
-import { allCommits, noRequirement, type PrimaryRequirementOf, readYourWrites } from './primary-requirements.js';
 import type { Replica } from './replica.js';
 import type { Standby, StandbyState } from './standby.js';
 import { StandbyWaker } from './standby-waker.js';
@@ -38,17 +34,6 @@ export interface ReplicaRouterOptions<Context extends UserContext> {
   readonly mutationPoller: ThrottledPoller;
   readonly log: Logger;
   readonly onFallback: (why: Fallback) => void;
-}
-
-/** A request that a standby can answer. */
-interface ReplicaRequest<Context extends UserContext, T extends PullResult> {
-  readonly input: ClientViewInput<Context>;
-  readonly part?: ViewPart | undefined;
-  /** @param cache the primary's change-log cache, if the primary answers */
-  readonly requirement: (cache: ChangeLogCache | undefined) => PrimaryRequirementOf;
-  readonly read: (pulls: Pulls<Context>, requirementOf?: RequirementOf) => Promise<T>;
-  /** Makes a standby's result continue on the primary if the standby fails before the end. */
-  readonly withFallback: (result: T) => T;
 }
 
 /**
@@ -87,29 +72,15 @@ export class ReplicaRouter<Context extends UserContext> {
     }
   }
 
-  /** Like `Pulls.pull`, from a standby or the primary. */
-  pull(request: PullRequest, caller: Caller<Context>): Promise<PullResult> {
-    const { clientGroupID, profileID, schemaVersion, refused } = request;
-    return this.#read<PullResult>(keyOf(clientGroupID, caller.context.userID), caller, {
-      input: { ctx: caller.context, profileID, schemaVersion, refused },
-      requirement: (cache) => readYourWrites(cache, clientGroupID),
-      read: (pulls, requirementOf) => pulls.pull(request, caller, requirementOf),
-      withFallback: (result) =>
-        'cookie' in result ? withReplacement(result, () => this.#pullAll(request, caller)) : result,
-    });
-  }
-
-  /** Like `Pulls.read`, from a standby or the primary. */
-  read(request: ReadRequest, caller: Caller<Context>): Promise<ReadResult> {
-    const { profileID, schemaVersion, part, isFollowing } = request;
-    return this.#read(keyOf(noGroup, caller.context.userID), caller, {
-      input: { ctx: caller.context, profileID, schemaVersion },
-      part,
-      requirement: (cache) => (isFollowing ? noRequirement : allCommits(cache)),
-      read: (pulls, requirementOf) => pulls.read(request, caller, requirementOf),
-      // The caller may have processed rows already, so a read cannot start over.
-      withFallback: (result) => result,
-    });
+  /** Like `Puller.pull`, from a standby or the primary. */
+  async pull(session: PullSession<Context>): Promise<PullResult> {
+    const { caller, request } = session;
+    const standby = this.#standbys.of(assignmentKey(request.clientGroupID, caller.context.userID));
+    if (!standby) return this.#primary.puller.pull(session);
+    const result = await this.#pullFrom(standby, session);
+    if (typeof result !== 'string') return result;
+    this.#options.onFallback(result);
+    return this.#primary.puller.pull(session);
   }
 
   /** Like `PokeNotifier.subscribe`, on the replicas that the client's pulls read from. */
@@ -161,34 +132,15 @@ export class ReplicaRouter<Context extends UserContext> {
     await Promise.all(this.#standbys.all.map(({ replica }) => replica.db.close()));
   }
 
-  async #read<T extends PullResult>(
-    key: string,
-    caller: Caller<Context>,
-    request: ReplicaRequest<Context, T>,
-  ): Promise<T> {
-    const standby = this.#standbys.of(key);
-    if (!standby) return request.read(this.#primary.pulls);
-    const result = await this.#readFrom(standby, caller, request);
-    if (typeof result !== 'string') return result;
-    this.#options.onFallback(result);
-    return request.read(this.#primary.pulls);
-  }
-
-  async #readFrom<T extends PullResult>(
-    standby: Standby<Context>,
-    caller: Caller<Context>,
-    { input, part, requirement, read, withFallback }: ReplicaRequest<Context, T>,
-  ): Promise<T | Fallback> {
+  async #pullFrom(standby: Standby<Context>, session: PullSession<Context>): Promise<PullResult | Fallback> {
     const { mutationPoller, log } = this.#options;
-    const confirms = async (viewsDigest: string) =>
-      (await this.#primary.schemaCache.resolve(input, part)).viewsDigest === viewsDigest;
-    const requirementOf = requirement(await mutationPoller.poll());
+    const { caller } = session;
+    const primary = new PrimaryState(await mutationPoller.poll(), this.#primary.schemaCache);
     const until = performance.now() + waitMs;
     for (let pauseMs = 1; ; pauseMs *= 2) {
       try {
-        const reading = read(standby.replica.pulls, (base) => ({ ...requirementOf(base), confirms }));
-        const result = await standby.ask(reading, closeLate);
-        if (result.kind !== 'behind') return withFallback(result);
+        const result = await standby.ask(standby.replica.puller.pull(session, primary), closeLate);
+        if (result.kind !== 'behind') return this.#withReplacement(session, result);
         if (result.isUncertain) return 'uncertain';
       } catch (error) {
         if (error instanceof NoPermitError || caller.signal?.().aborted) throw error;
@@ -201,14 +153,21 @@ export class ReplicaRouter<Context extends UserContext> {
     }
   }
 
+  /**
+   * Makes a standby's patch continue on the primary if the standby fails before the end. The caller of a read may have
+   * processed rows already, so a read cannot start over.
+   */
+  #withReplacement(session: PullSession<Context>, result: PullResult): PullResult {
+    if (session.part || !('cookie' in result)) return result;
+    return withReplacement(result, () => this.#pullAll(session));
+  }
+
   /** Pulls all data from the primary. The new cookie's order is higher than that of the request's. */
-  async #pullAll(request: PullRequest, caller: Caller<Context>): Promise<PatchResult> {
+  async #pullAll(session: PullSession<Context>): Promise<PatchResult> {
     this.#options.onFallback('failed');
-    const order = orderOf(request.cookie);
-    const result = await this.#primary.pulls.pull(
-      { ...request, cookie: order === undefined ? null : { order } },
-      caller,
-    );
+    const order = orderOf(session.request.cookie);
+    const request = { ...session.request, cookie: order === undefined ? null : { order } };
+    const result = await this.#primary.puller.pull({ ...session, request });
     if (!('cookie' in result)) throw new Error('A pull without a cookie has all data');
     return result;
   }
@@ -218,13 +177,8 @@ export class ReplicaRouter<Context extends UserContext> {
     if (active.length === 0) return [this.#primary];
     // The user's client groups may read from different standbys.
     if (clientGroupID === undefined) return active.map(({ replica }) => replica);
-    return [this.#standbys.of(keyOf(clientGroupID, userID))!.replica];
+    return [this.#standbys.of(assignmentKey(clientGroupID, userID))!.replica];
   }
-}
-
-/** Returns the key by which pulls and subscribers are assigned to standbys. */
-function keyOf(clientGroupID: string, userID: string): string {
-  return clientGroupID === noGroup ? `user ${userID}` : `group ${clientGroupID}`;
 }
 
 /** Closes a standby's result for which no request waits any more. */

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Logger } from '../log.js';
 import { PokeNotifier } from '../pokes/poke-notifier.js';
 import { ConsistencyChecker, type ConsistencyState } from '../pulls/consistency-checker.js';
-import { createPulls, type Pulls } from '../pulls/pull-route.js';
+import { Puller } from '../pulls/pull.js';
 import { SchemaCache } from '../schema/schema-cache.js';
 import { type Semaphores, semaphoresFor } from '../semaphores.js';
 import { ClientViews } from '../view/client-views.js';
@@ -30,7 +30,7 @@ export interface Replica<Context extends UserContext> {
   readonly db: Database;
   readonly semaphores: Semaphores;
   readonly schemaCache: SchemaCache<Context>;
-  readonly pulls: Pulls<Context>;
+  readonly puller: Puller<Context>;
   readonly notifier: PokeNotifier<Context>;
   consistencyState(): ConsistencyState;
 }
@@ -68,12 +68,12 @@ export function createReplica<Context extends UserContext>(
     onPokeDelay,
   });
   const consistencyChecker = new ConsistencyChecker(db, consistencyChecks);
-  const pulls = createPulls({
+  const puller = new Puller({
     db,
     semaphores,
     schemaCache,
     poller: cachedTransactions > 0 ? poller : undefined,
     consistencyChecker,
   });
-  return { db, semaphores, schemaCache, pulls, notifier, consistencyState: () => consistencyChecker.state() };
+  return { db, semaphores, schemaCache, puller, notifier, consistencyState: () => consistencyChecker.state() };
 }

@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import { Problem } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
-import type { ObservedState } from '../store/observation.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
@@ -38,12 +35,6 @@ const maxTableLists = 1000;
 /** The number of users whose resolved views are cached. */
 const maxUsers = 10_000;
 
-/**
- * The pause before each attempt after the first. A migration may alter one table after another, each in a transaction
- * of its own.
- */
-const pausesMs = [0, 20, 100, 400];
-
 /** The input of the views, and the options of the client view. */
 export interface ClientViewInput<Context> extends ViewInput<Context> {
   /** True to include the refused mutations of the user and profile. Default false. */
@@ -56,19 +47,8 @@ export interface ResolvedViews extends Digests {
   readonly views: readonly ResolvedView[];
 }
 
-/** Thrown when a statement finds that a table no longer matches the cached schema state. */
-export class OutdatedError extends Problem {
-  /** The state that the statement observed anyway, if there was a cookie. */
-  readonly state: ObservedState | undefined;
-
-  constructor(state?: ObservedState) {
-    super('unavailable', 'The tables are being altered; try again later');
-    this.state = state;
-  }
-}
-
 /** Values derived from one schema state. */
-interface Derived {
+export interface Derived {
   /** The schema state narrowed to some tables, by their OIDs. */
   readonly narrowed: BoundedMap<string, SchemaState>;
   /** The resolved views of users, by the keys of their queries. */
@@ -107,30 +87,17 @@ export class SchemaCache<Context extends UserContext> {
     return (await this.#resolve(input, part)).resolved;
   }
 
-  /**
-   * Runs `work` with the result of `resolve`. If it throws `OutdatedError`, reads the schema state again and repeats it
-   * with the error as its second argument, a limited number of times.
-   * @throws what `resolve` and `work` throw.
-   */
-  async serve<T>(
+  /** Returns the result of `resolve`, and the read of the schema state that it is based on, for `forget`. */
+  resolveWith(
     input: ClientViewInput<Context>,
-    work: (resolved: ResolvedViews, last?: OutdatedError) => Promise<T>,
     part?: ViewPart,
-  ): Promise<T> {
-    let last: OutdatedError | undefined;
-    const pauses = pausesMs.values();
-    for (;;) {
-      const { resolved, reading } = await this.#resolve(input, part);
-      try {
-        return await work(resolved, last);
-      } catch (error) {
-        const { value: pauseMs } = pauses.next();
-        if (!(error instanceof OutdatedError) || pauseMs === undefined) throw error;
-        last = error;
-        await sleep(pauseMs);
-        this.#reader.forget(reading);
-      }
-    }
+  ): Promise<{ resolved: ResolvedViews; reading: SchemaReading<Derived> }> {
+    return this.#resolve(input, part);
+  }
+
+  /** Reads the schema state again at the next use, unless there is a newer read already. */
+  forget(reading: SchemaReading<Derived>): void {
+    this.#reader.forget(reading);
   }
 
   async #resolve(
@@ -157,13 +124,13 @@ export class SchemaCache<Context extends UserContext> {
 
   /**
    * Returns how a user's views differ from a cookie's; undefined if no view is the same, or if the server cannot
-   * determine what the client has.
+   * determine what the client has; `outdated` if the resolved views no longer fit the schema state.
    */
   async diffSince(
     cookie: Pick<CookieFields, 'views' | 'parameters'>,
     resolved: ResolvedViews,
     userID: string,
-  ): Promise<ViewSetDifference | undefined> {
+  ): Promise<ViewSetDifference | 'outdated' | undefined> {
     const { schema, views } = resolved;
     const match = matchViews(cookie, resolved, userID, schema.secrets);
     if (!match) return undefined;
@@ -175,7 +142,7 @@ export class SchemaCache<Context extends UserContext> {
       const wideSchema = await unlessRefused(() => this.#narrow(entry, [...views, ...readable]));
       if (wideSchema === undefined) continue;
       if (wideSchema === null) return undefined;
-      if (this.#narrow(entry, views)?.schemaHash !== schema.schemaHash) throw new OutdatedError();
+      if (this.#narrow(entry, views)?.schemaHash !== schema.schemaHash) return 'outdated';
       return diffViewSet(match, views, readable, wideSchema);
     }
   }

@@ -8,8 +8,10 @@ import { toProblem } from '../../src/http/problem.js';
 import { migrate } from '../../src/migrate.js';
 import type { PullRequest } from '../../src/protocol/pull.js';
 import { ConsistencyChecker } from '../../src/pulls/consistency-checker.js';
+import { Puller } from '../../src/pulls/pull.js';
+import { toAnswer } from '../../src/pulls/pull-answer.js';
 import type { PullResult } from '../../src/pulls/pull-result.js';
-import { createPulls, type Pulls, pullRoute, type ReadRequest } from '../../src/pulls/pull-route.js';
+import { pullSession, type ReadRequest, readSession } from '../../src/pulls/session.js';
 import { SchemaCache } from '../../src/schema/schema-cache.js';
 import { narrow, readSchemaState, type SchemaState } from '../../src/schema/schema-state.js';
 import { semaphoresFor } from '../../src/semaphores.js';
@@ -50,7 +52,7 @@ export function wholeTable(table: string, key?: string | readonly string[]): Vie
 export class PullServer {
   readonly lines = memoryLog();
   readonly #db;
-  readonly #pulls: Pulls<Context>;
+  readonly #puller: Puller<Context>;
   readonly consistencyChecker: ConsistencyChecker;
 
   /**
@@ -71,7 +73,7 @@ export class PullServer {
     const poller = new ChangeLogPoller(watched, schemaCache, 100_000);
     const semaphores = semaphoresFor(watched.connections);
     const { consistencyChecker } = this;
-    this.#pulls = createPulls({
+    this.#puller = new Puller({
       db: watched,
       semaphores,
       schemaCache,
@@ -86,22 +88,21 @@ export class PullServer {
 
   /** The response, unread. */
   async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
-    const pulling = pullRoute<Context>(this.#pulls.pull, undefined)(
-      { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request },
-      { context: { userID }, requestID: '', log: this.lines.log },
-    );
-    // As the endpoint would report it.
-    const answer = await pulling.catch((error: unknown) => Promise.reject(toProblem(error)));
+    const pullRequest = { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request };
+    const caller = { context: { userID }, requestID: '', log: this.lines.log };
+    // As its endpoint does.
+    const result = await this.#puller
+      .pull(pullSession(pullRequest, caller))
+      .catch((error: unknown) => Promise.reject(toProblem(error)));
+    const answer = toAnswer(pullRequest, result, caller);
     if ('error' in answer) throw new Error(answer.error);
     return answer;
   }
 
   /** Reads without a client group. The result must be read to its end, or closed. */
   read(request: Pick<ReadRequest, 'part' | 'format' | 'cookie'>, userID = 'ada'): Promise<PullResult> {
-    return this.#pulls.read(
-      { profileID: 'profile', schemaVersion: '', isFollowing: false, ...request },
-      { context: { userID }, requestID: '', log: this.lines.log },
-    );
+    const readRequest = { profileID: 'profile', schemaVersion: '', isFollowing: false, ...request };
+    return this.#puller.pull(readSession(readRequest, { context: { userID }, requestID: '', log: this.lines.log }));
   }
 
   close(): Promise<void> {

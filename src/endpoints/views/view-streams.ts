@@ -8,15 +8,15 @@ import type { Budget } from '../../limits/budget.js';
 import { keepAlive, retryField } from '../../protocol/poke.js';
 import { cookieIn } from '../../protocol/read-token.js';
 import { linesIn, type PatchResult } from '../../pulls/pull-result.js';
-import type { ReadRoute } from '../../pulls/pull-route.js';
 import { opsAsEvent } from '../../pulls/read-answer.js';
+import type { PullService } from '../pull-service.js';
 import { keepAliveMs, streamLifeMs, streamRetryMs } from '../subscriptions/stream-life.js';
 import type { Watch, Watches } from '../subscriptions/watches.js';
 import type { ViewRequest } from './view-requests.js';
 
 /** The dependencies of view streams. */
 export interface ViewStreamParts<Context extends UserContext> {
-  readonly read: ReadRoute<Context>;
+  readonly pulls: Pick<PullService<Context>, 'read'>;
   readonly watches: Watches<Context>;
   /** The budget for bytes that are read ahead for slow clients. */
   readonly spool: Budget;
@@ -98,7 +98,7 @@ class ViewStream<Context extends UserContext> {
   /** Returns what has changed since the previous call; undefined if nothing has. */
   async read(isFollowing: boolean): Promise<PatchResult | undefined> {
     const request = { ...this.#viewRequest, format: 'ops', cookie: this.#cookie, isFollowing } as const;
-    const pulled = await this.#parts.read(request, { ...this.#caller, context: this.#watch.context });
+    const pulled = await this.#parts.pulls.read(request, { ...this.#caller, context: this.#watch.context });
     if (!('cookie' in pulled)) return undefined;
     this.#cookie = pulled.cookie;
     return pulled;

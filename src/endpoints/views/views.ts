@@ -10,10 +10,10 @@ import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
-import type { ReadRoute } from '../../pulls/pull-route.js';
 import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
+import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
 import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
@@ -21,7 +21,7 @@ import { openViewStream } from './view-streams.js';
 /** The options of `viewRoutes`. */
 export interface ViewRoutesOptions<Context extends UserContext> extends Delivery {
   readonly views: readonly ListedView[];
-  readonly read: ReadRoute<Context>;
+  readonly pulls: Pick<PullService<Context>, 'read'>;
   readonly watches: Watches<Context>;
   readonly authenticate: Authenticate<Context>;
   /** The prefix of `/api/views`. */
@@ -150,11 +150,11 @@ async function readOrWait<Context extends UserContext>(
   token: string | undefined,
   viewRequest: ViewRequest,
   caller: IdentifiedCaller<Context>,
-  { read, watches }: ViewRoutesOptions<Context>,
+  { pulls, watches }: ViewRoutesOptions<Context>,
 ): Promise<PatchResult | undefined> {
   const request = { ...viewRequest, format, cookie: cookieIn(token ?? '') };
   const readOnce = async (from: Caller<Context>, isFollowing: boolean) => {
-    const pulled = await read({ ...request, isFollowing }, from);
+    const pulled = await pulls.read({ ...request, isFollowing }, from);
     return 'cookie' in pulled ? pulled : undefined;
   };
   const patch = await readOnce(caller, false);

@@ -6,6 +6,7 @@ import {
   type ReadinessOptions,
   readiness,
 } from '../../../src/endpoints/health.js';
+import type { PullService } from '../../../src/endpoints/pull-service.js';
 import { PokeStreams } from '../../../src/endpoints/subscriptions/poke-streams.js';
 import { type SyncEndpointsOptions, syncEndpoints } from '../../../src/endpoints/sync.js';
 import { syncPaths } from '../../../src/endpoints/sync-paths.js';
@@ -31,11 +32,12 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool'> &
+type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool' | 'pulls'> &
   ReadinessOptions &
   Pick<HealthRoutesOptions, 'basePath' | 'isStopping'> & {
     readonly limits: RequestLimitOptions;
     readonly authenticate: Authenticate<UserContext>;
+    readonly pull: PullService<UserContext>['pull'];
   };
 
 /** An app whose parts respond immediately, except for the given ones. */
@@ -59,7 +61,8 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     spool: spoolBudget(limits),
   };
   const { authenticate } = options;
-  const endpoints = syncEndpoints(options);
+  const { pull: answer } = options;
+  const endpoints = syncEndpoints({ ...options, pulls: { pull: answer } });
   const paths = syncPaths(options.basePath);
   const routes = [
     endpoints.pull(paths.pull, authenticate),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { migrate } from '../../../src/migrate.js';
-import { OutdatedError, type ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
+import { type ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
 import { sql } from '../../../src/sql.js';
 import { ClientViews } from '../../../src/view/client-views.js';
 import { viewFor } from '../../../src/view/define.js';
@@ -144,18 +144,6 @@ it('digests the user, all parameters and each view, each from nothing but what i
   expect(await partsFor('ann', 'a')).toEqual([user, parameters, mine, others]);
   await database.pool.query('alter table other alter column id set statistics 100');
   expect(await partsFor('ann', 'a')).toEqual([user, parameters, mine, expect.not.stringMatching(`^${others}$`)]);
-});
-
-it('retries while tables are altered one after another, but not forever', async () => {
-  const input = { ctx: { userID: 'ann', value: 'a' }, profileID: '', schemaVersion: '' };
-  const until = performance.now() + 200;
-  const serveUntil = (end: number) =>
-    cache.serve(input, async () => {
-      if (performance.now() < end) throw new OutdatedError();
-      return 'served';
-    });
-  expect(await serveUntil(until)).toBe('served');
-  await expect(serveUntil(Number.POSITIVE_INFINITY)).rejects.toThrow(OutdatedError);
 });
 
 it('distinguishes values that JSON writes alike', async () => {

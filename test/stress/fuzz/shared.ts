@@ -7,6 +7,7 @@ import type { Snapshot } from '../../../src/protocol/snapshot.js';
 import type { DeltaReader, Patch } from '../../../src/pulls/reader.js';
 import type { ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
 import type { ChangedTable } from '../../../src/store/patches/patch-sql.js';
+import { noSchemaChanges } from '../../../src/store/row-formats/schema-change.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';
@@ -99,7 +100,17 @@ export class SharedStatements {
       };
       const group = { clientGroupID: `group ${index}`, sameGroup: true, clientID: undefined };
       const caller = { context: { userID: userAt(index) }, requestID: '', log: silent };
-      return { reader: new code.Reader(part, caller, cookie, 'no', group), changed };
+      const reader = new code.Reader({
+        resolved: part,
+        caller,
+        verifiedCookie: cookie,
+        consistencyCheck: null,
+        checksumMode: 'no',
+        groupRequest: group,
+        viewDifference: undefined,
+        schemaChanges: noSchemaChanges,
+      });
+      return { reader, changed };
     });
     const db = this.#planned.get(plan) ?? this.#open([...plans[plan]!, `statement_timeout=${timeoutMs}`]);
     this.#planned.set(plan, db);

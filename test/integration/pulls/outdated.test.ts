@@ -1,0 +1,52 @@
+/** A statement that finds the schema state outdated: the pull reads it and tries again, a limited number of times. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../src/db/database.js';
+import { migrate } from '../../../src/migrate.js';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
+import { silent } from '../../support/log.js';
+import { PullServer, wholeTable } from '../../support/synced.js';
+
+const views = wholeTable('item');
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  await database.pool.query('create table item (id integer primary key); insert into item values (1)');
+  await migrate({ database: database.url, views, log: silent });
+});
+afterAll(() => database?.drop());
+
+/** Returns a server whose first statements report that a table was altered, and the number of its statements. */
+function serverWith(outdatedCount: number) {
+  const statements = { count: 0 };
+  const watch = (db: Database): Database => ({
+    ...db,
+    async *copy(statement, signal) {
+      const isOutdated = ++statements.count <= outdatedCount;
+      for await (const bytes of db.copy(statement, signal)) {
+        yield isOutdated
+          ? Buffer.from(
+              Buffer.from(bytes)
+                .toString()
+                .replace(/"torn" ?: ?false/, '"torn":true'),
+            )
+          : bytes;
+      }
+    },
+  });
+  return { server: new PullServer(database.url, views, watch), statements };
+}
+
+it('reads the schema state and tries again', async () => {
+  const { server, statements } = serverWith(2);
+  expect((await server.pull(null)).patch).toMatchObject([{ op: 'put', key: '1' }]);
+  expect(statements.count).toBe(3);
+  await server.close();
+});
+
+it('refuses the pull after five attempts', async () => {
+  const { server, statements } = serverWith(Number.POSITIVE_INFINITY);
+  await expect(server.pull(null)).rejects.toThrow('The tables are being altered; try again later');
+  expect(statements.count).toBe(5);
+  await server.close();
+});
