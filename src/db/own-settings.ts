@@ -31,23 +31,31 @@ export const sameFormats: string = [
 
 const set = (name: string, value: string) => `set_config('${name}', '${value}', true)`;
 
-/**
- * A query that applies these settings and lifts the time limits, since Tidemark's statements have others. It is not a
- * SET LOCAL, which would raise a warning ahead of a prepared statement. `transaction_timeout` exists since Postgres 17.
- */
-export const setOwn: string = `select ${[
+const own: readonly string[] = [
   set('jit', 'off'),
   ...Object.entries(formats).map(([name, value]) => set(name, value)),
   set('statement_timeout', '0'),
   `case when current_setting('transaction_timeout', true) is not null then ${set('transaction_timeout', '0')} end`,
-].join(', ')}`;
+];
+
+/**
+ * A query that applies these settings and lifts the time limits, since Tidemark's statements have others. It is not a
+ * SET LOCAL, which would raise a warning ahead of a prepared statement. `transaction_timeout` exists since Postgres 17.
+ */
+export const setOwn: string = `select ${own.join(', ')}`;
+
+/**
+ * The same for a prepared statement. By default, Postgres plans its first five runs on a connection for their values,
+ * which takes longer than the statement itself.
+ */
+const setOwnPrepared = `select ${[...own, set('plan_cache_mode', 'force_generic_plan')].join(', ')}`;
 
 /**
  * Sends the messages that apply these settings, up to the Sync message of the statement that follows. Postgres answers
  * them with a row and a CommandComplete.
  */
-export function sendOwnSettings(connection: pg.Connection): void {
-  connection.parse({ name: '', text: setOwn, types: [] }, true);
+export function sendOwnSettings(connection: pg.Connection, isPrepared = false): void {
+  connection.parse({ name: '', text: isPrepared ? setOwnPrepared : setOwn, types: [] }, true);
   connection.bind({ portal: '', statement: '', values: [] }, true);
   connection.execute({ portal: '', rows: '' }, true);
 }
@@ -65,17 +73,19 @@ export interface OwnQueryConfig extends pg.QueryConfig {
 export class OwnQuery extends pg.Query {
   /** The driver reads the timeout here. */
   readonly query_timeout: number | undefined;
+  readonly #isPrepared: boolean;
   #isSet = false;
 
   constructor(config: OwnQueryConfig, callback: (error: Error | undefined, result: pg.QueryResult) => void) {
     super({ ...config, ...{ queryMode: 'extended' } }, callback as never);
     this.query_timeout = config.query_timeout;
+    this.#isPrepared = config.name !== undefined;
   }
 
   override submit = (connection: pg.Connection): Error | null => {
     connection.stream.cork();
     try {
-      sendOwnSettings(connection);
+      sendOwnSettings(connection, this.#isPrepared);
       return driver.submit.call(this, connection);
     } finally {
       connection.stream.uncork();
