@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { blocksOf, compile, createProject } from './compile.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = [
   'README.md',
-  ...readdirSync(join(root, 'docs'))
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     // The files of examples that run elsewhere, because they need the examples' packages.
     .filter((name) => name.endsWith('.md') && name !== 'mount-it.md' && name !== 'orms.md')
     .map((name) => `docs/${name}`),
@@ -16,20 +16,52 @@ const documents = [
 /** The application's modules that a document's blocks import. */
 const application: Readonly<Record<string, string>> = {
   'sync.ts': `
+    import type { UserContext } from 'tidemark';
     export const [views, mutators] = [{}, undefined];
-    export const authenticate = () => ({ userID: 'ann' });`,
+    export declare function authenticate(request: Request): UserContext | null;`,
   'authenticate.ts': `export const anonymousID = (secret: string): string => secret;`,
   'server.ts': `
-    import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
+    import { defineMutator, defineMutators, defineView, type Sync, sql } from 'tidemark';
     import { z } from 'zod';
+    export declare const sync: Sync;
     const note = defineView({ query: () => sql<{ id: string; body: string }>\`select id, body from note\`, key: 'id' });
     const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
     export const views = { note };
     export const mutators = defineMutators({ note: { create } });`,
   'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
   'mutators.ts': `
-    import { defineMutator, defineMutators } from '@rocicorp/zero';
-    export const mutators = defineMutators({ note: { create: defineMutator(async () => {}) } });`,
+    import { defineMutatorsWithType, defineMutatorWithType } from '@rocicorp/zero';
+    import type { NodePgTransaction } from '@rocicorp/zero/server/adapters/pg';
+    import type { UserContext } from 'tidemark';
+    import { z } from 'zod';
+    import type { schema } from './database.js';
+    const defineMutator = defineMutatorWithType<typeof schema, UserContext, NodePgTransaction>();
+    const create = defineMutator(z.object({ id: z.string() }), async () => {});
+    export const mutators = defineMutatorsWithType<typeof schema>()({ note: { create } });`,
+  // Of Replicache's sample, in docs/migrate-from-replicache.md.
+  'shared.ts': `
+    import { z } from 'zod';
+    export const listSchema = z.object({ id: z.string(), name: z.string(), ownerID: z.string() });
+    export const shareSchema = z.object({ id: z.string(), listID: z.string(), userID: z.string() });
+    export const todoSchema = z.object({
+      id: z.string(), listID: z.string(), text: z.string(), completed: z.boolean(), sort: z.number(),
+    });
+    export type List = z.infer<typeof listSchema>;
+    export type Share = z.infer<typeof shareSchema>;
+    export type Todo = z.infer<typeof todoSchema>;`,
+  'data.ts': `
+    import type { List, Share, Todo } from './shared.js';
+    type Executor = (sql: string, params?: unknown[]) => Promise<unknown>;
+    type Write<Args> = (executor: Executor, userID: string, args: Args) => Promise<{ listIDs: string[] }>;
+    export declare const createList: Write<List>;
+    export declare const deleteList: Write<string>;
+    export declare const createShare: Write<Share>;
+    export declare const deleteShare: Write<string>;
+    export declare const createTodo: Write<Omit<Todo, 'sort'>>;
+    export declare const updateTodo: Write<{ id: string; text?: string | undefined }>;
+    export declare const deleteTodo: Write<string>;`,
+  'pull.ts': `export declare function pull(userID: string, body: unknown): Promise<unknown>;`,
+  'push.ts': `export declare function push(userID: string, body: unknown): Promise<void>;`,
   'database.ts': `
     import { createSchema, string, table } from '@rocicorp/zero';
     import pg from 'pg';
@@ -37,22 +69,56 @@ const application: Readonly<Record<string, string>> = {
     export const pool = new pg.Pool();`,
 };
 
+/** The application's modules that one document's blocks import. */
+const ownModules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'docs/nextjs.md': {
+    'next.d.ts': `
+      declare module 'next/headers' { export function headers(): Promise<Headers>; }
+      declare module 'next/navigation' { export function redirect(url: string): never; }`,
+    'lib/session.ts': `
+      interface User { readonly userID: string }
+      export const findSession = async (token: string): Promise<User | null> => ({ userID: token });
+      export const currentUser = async (): Promise<User | null> => null;`,
+  },
+  'docs/partial-sync.md': {
+    'session.ts': `
+      export const findUser = async (_: Request): Promise<string | null> => 'ann';
+      export const isMember = async (_userID: string, _projectID: string): Promise<boolean> => true;`,
+  },
+};
+
+/** A block of TypeScript, with the path in the line before it, if there is one. */
+const block = /^(?:`([^`\n]+)`:\n\n)?```(tsx?)\n([\s\S]*?)^```$/gm;
+
+/** The blocks of a document as files. Blocks can import those that are preceded by their path. */
 function filesOf(document: string): Record<string, string> {
-  const blocks = blocksOf(document, 'ts');
   if (document !== 'README.md') {
-    const components = blocksOf(document, 'tsx').map((text, i) => [`component-${i + 1}.tsx`, text]);
-    return Object.fromEntries([...blocks.map((text, i) => [`block-${i + 1}.ts`, text]), ...components]);
+    const blocks = [...readFileSync(join(root, document), 'utf8').matchAll(block)];
+    return withExtensions(
+      Object.fromEntries(blocks.map(([, path, kind, text], i) => [path ?? `block-${i + 1}.${kind}`, text!])),
+    );
   }
+  const blocks = blocksOf(document, 'ts');
   const [server, client, replicache, config, ...others] = blocks as [string, string, string, string];
   expect(others).toEqual([]);
   return { 'server.ts': server, 'client.ts': client, 'replicache.ts': replicache, 'tidemark.config.ts': config };
+}
+
+/** Adds the extensions that imports need outside of a bundler. */
+function withExtensions(files: Readonly<Record<string, string>>): Record<string, string> {
+  const add = (text: string) =>
+    text.replace(/ from '(\.[^']*\/)(\w+)';$/gm, (_, folder: string, name: string) => {
+      const extension = Object.keys(files).some((file) => file.endsWith(`/${name}.tsx`)) ? 'tsx' : 'ts';
+      return ` from '${folder}${name}.${extension}';`;
+    });
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, add(text)]));
 }
 
 it('the code blocks of the documents compile', async () => {
   const files: Record<string, string> = {};
   for (const document of documents) {
     expect(blocksOf(document, 'js'), document).toEqual([]);
-    for (const [name, text] of Object.entries({ ...application, ...filesOf(document) })) {
+    for (const [name, text] of Object.entries({ ...application, ...ownModules[document], ...filesOf(document) })) {
       files[`${document}/${name}`] = text;
     }
   }

@@ -1,4 +1,4 @@
-/** The failovers in docs/operations.md. Each is carried out, and must reset the clients that the table names. */
+/** The failovers in docs/operations/failovers.md. Each is carried out, and must reset the clients in the table. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -105,13 +105,13 @@ const events: readonly Event[] = [
   ],
 ];
 
-const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../docs/operations/failovers.md', import.meta.url), 'utf8');
 const [, section = ''] = page.split('| What happens to the database | Reset |');
 const [table = ''] = section.split('\n\n');
 const rows = new Map([...table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what, clients]) => [what!, clients!]));
 rows.delete('---');
 
-it('the table in docs/operations.md lists all events', () => {
+it('the table in docs/operations/failovers.md lists all events', () => {
   expect([...rows.keys()]).toEqual(events.map(([what]) => what));
 });
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { counters, gauges, histograms, type Instrument, prometheusName } from '../../src/telemetry/instruments.js';
 
-const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operations/monitoring.md', import.meta.url), 'utf8');
 
-it('docs/operations.md lists exactly the metrics of a server', () => {
+it('docs/operations/monitoring.md lists exactly the metrics of a server', () => {
   const rowOf = (name: string, { description, attributes = [] }: Instrument) => {
     const help = `${description.slice(0, 1).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`;
     return `| \`${name}\` | ${help} | ${attributes.map((one) => `\`${one}\``).join(', ')} |`;
@@ -15,7 +15,7 @@ it('docs/operations.md lists exactly the metrics of a server', () => {
     ...Object.entries(counters).map(([name, one]) => rowOf(`${prometheusName(name, one)}_total`, one)),
     ...Object.entries(gauges).map(([name, one]) => rowOf(prometheusName(name, one), one)),
   ];
-  const listed = operations.split('\n').filter((line) => line.startsWith('| `tidemark_'));
+  const listed = page.split('\n').filter((line) => line.startsWith('| `tidemark_'));
   expect(listed.map((row) => row.replace(/ +\|$/, ' |')).toSorted()).toEqual(
     rows.map((row) => row.replace(/ +\|$/, ' |')).toSorted(),
   );

@@ -5,14 +5,17 @@ import { documentsOf } from '../../bench/report/page.js';
 import type { RunRecord } from '../../bench/report/run-record.js';
 import { scenarios } from '../../bench/scenarios/all.js';
 
-const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const read = (name: string) => readFileSync(new URL(`../../internals/${name}`, import.meta.url), 'utf8');
 const run = JSON.parse(read('performance.json')) as RunRecord;
 const documents = documentsOf(run);
 
 describe('the performance report', () => {
-  it.each(Object.keys(documents))('%s is the output of `npm run bench -- report` for docs/performance.json', (name) => {
-    expect(read(name)).toBe(documents[name]);
-  });
+  it.each(Object.keys(documents))(
+    '%s is the output of `npm run bench -- report` for internals/performance.json',
+    (name) => {
+      expect(read(name)).toBe(documents[name]);
+    },
+  );
 
   it('shows each result of the run in its own line', () => {
     const lines = documents['performance.md']!.split('\n').filter((line) => line.startsWith('| '));

@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { lines } from '../stress/torture/list.js';
 import { pageOf } from '../stress/torture/report/page.js';
-import { docs, type LineRecord, readRecords } from '../stress/torture/report/record.js';
+import { internals, type LineRecord, readRecords } from '../stress/torture/report/record.js';
 
 const records = readRecords();
 
-it('docs/reliability.md is the output of `npm run stress -- torture --report` for docs/reliability.json', () => {
-  expect(readFileSync(new URL('reliability.md', docs), 'utf8')).toBe(pageOf(records, lines));
+it('internals/reliability.md is the output of `npm run stress -- torture --report` for internals/reliability.json', () => {
+  expect(readFileSync(new URL('reliability.md', internals), 'utf8')).toBe(pageOf(records, lines));
 });
 
-it('docs/reliability.json has only existing lines, in order, and their charts exist', () => {
+it('internals/reliability.json has only existing lines, in order, and their charts exist', () => {
   const order = lines.map(({ line }) => line);
   expect(records.map(({ line }) => line)).toEqual(order.filter((name) => records.some(({ line }) => line === name)));
-  expect(records.flatMap(({ charts }) => charts).filter((name) => !existsSync(new URL(name, docs)))).toEqual([]);
+  expect(records.flatMap(({ charts }) => charts).filter((name) => !existsSync(new URL(name, internals)))).toEqual([]);
 });
 
 it('the page shows whether each line has passed and whether each figure meets its goal', () => {

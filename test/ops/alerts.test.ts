@@ -24,7 +24,7 @@ const { groups } = parse(read('ops/alerts.yml')) as { groups: readonly { readonl
 const alerts = groups.flatMap(({ rules }) => rules);
 const { tests } = parse(read('test/ops/alerts.test.yml')) as { tests: readonly AlertTest[] };
 const cases = tests.flatMap((one) => one.alert_rule_test);
-const runbook = read('docs/runbook.md');
+const runbook = read('docs/operations/runbook.md');
 
 it.runIf(!promtoolIsMissing)('Prometheus accepts the alerts', () => {
   expect(promtool(['check', 'rules', pathOf('ops/alerts.yml')])).toContain(`${alerts.length} rules found`);
@@ -45,7 +45,7 @@ describe.each(alerts)('$alert', ({ alert, expr, labels, annotations }) => {
     expect(annotations).toEqual({
       summary: expect.stringMatching(/^[A-Z].*[^.]$/),
       description: expect.stringMatching(/\.$/),
-      runbook_url: `docs/runbook.md#${alert.toLowerCase()}`,
+      runbook_url: `docs/operations/runbook.md#${alert.toLowerCase()}`,
     });
   });
 

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { closeMs, defaultDrainDelayMs, defaultDrainMs } from '../../src/serving.js';
+import { endMs } from '../../src/workers/primary.js';
 import { blocksOf } from '../docs/compile.js';
 import { runHere } from '../integration/cli/command-line.js';
 import { startServer } from '../integration/conformance/server.js';
@@ -16,8 +18,22 @@ import { startServer } from '../integration/conformance/server.js';
 const pathOf = (name: string) => fileURLToPath(new URL(`../../ops/${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
-/** The maximum time that a server takes to stop; see docs/operations.md. */
-const stopSeconds = 21;
+/** The maximum time that a server of one process takes to stop. */
+const singleStopSeconds = (defaultDrainDelayMs + defaultDrainMs + closeMs) / 1_000;
+/** The maximum time that a server with workers takes. */
+const stopSeconds = (defaultDrainDelayMs + endMs) / 1_000;
+
+it.each([
+  ['docs/operations/starting-and-stopping.md', `takes at most ${singleStopSeconds} seconds to stop`],
+  ['docs/operations/starting-and-stopping.md', `it takes at most ${stopSeconds}:`],
+  ['docs/deployment.md', `${singleStopSeconds} at most](operations/starting-and-stopping.md#stopping)`],
+  ['docs/deployment.md', `and ${stopSeconds} with workers`],
+  ['ops/compose.yml', `takes at most ${singleStopSeconds} seconds to stop`],
+  ['ops/tidemark.service', `takes at most ${stopSeconds} seconds to stop`],
+])('%s says: %s', (file, text) => {
+  const page = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  expect(page.replaceAll(/\s+/g, ' ')).toContain(text);
+});
 
 /** Expects an existing command of the command line, with options that it has. */
 async function expectCommand([program, command, ...more]: readonly string[]): Promise<void> {
