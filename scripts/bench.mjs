@@ -6,7 +6,7 @@ const commands = {
     file: 'bench/run.ts',
     about: 'the server beside bare limits; without a name, this runs. --only chooses scenarios',
   },
-  report: { file: 'bench/report.ts', about: 'makes docs/performance.md of a run’s record' },
+  report: { file: 'bench/report.ts', about: 'makes internals/performance.md of a run’s record' },
   jit: {
     file: 'bench/jit.ts',
     about: 'Debian’s Postgres with its default settings, beside the same with jit = off',
@@ -16,9 +16,9 @@ const commands = {
   pooler: { file: 'bench/pooler.ts', about: 'what pgbouncer costs' },
   scale: {
     file: 'bench/scale/run.ts',
-    about: 'what operations cost in processor time; --publish makes docs/scale.md of it',
+    about: 'the processor time of each operation; --publish makes internals/scale.md of it',
   },
-  'scale-report': { file: 'bench/scale/report/publish.ts', about: 'makes docs/scale.md of an earlier record' },
+  'scale-report': { file: 'bench/scale/report/publish.ts', about: 'makes internals/scale.md of an earlier record' },
   screen: { file: 'bench/screen.ts', about: 'the time from a commit to a screen' },
 };
 

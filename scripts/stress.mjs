@@ -28,7 +28,7 @@ const commands = {
   },
   torture: {
     file: 'test/stress/torture/run.ts',
-    about: 'a line of docs/reliability.md in full; --help lists them',
+    about: 'a line of internals/reliability.md in full; --help lists them',
     env: builtPackage,
   },
   upgrade: {

@@ -1,6 +1,6 @@
 /**
- * Documents of teams. The user `t3.u7` is the eighth member of the fourth team. With COHORTS=user, each user's view has
- * its own parameter, as in applications that look up membership in a table. With COHORTS=team, a team's users share one.
+ * Documents of teams. The user `t3.u7` is the eighth member of the fourth team. Each user's view has its own parameter,
+ * as in applications that look up membership in a table.
  */
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 
@@ -8,18 +8,11 @@ export { authenticate } from './authenticate.mjs';
 
 /** @typedef {import('./authenticate.mjs').Context} Context */
 
-const isByTeam = process.env.COHORTS === 'team';
-
-/** @param {string} userID */
-const teamOf = (userID) => Number(userID.slice(1, userID.indexOf('.')));
-
 export const views = {
   doc: defineView({
     /** @type {(input: { ctx: Context }) => import('tidemark').SqlQuery<{ id: number }>} */
-    query: ({ ctx }) =>
-      isByTeam
-        ? sql`select id, team_id, title, body from doc where team_id = ${teamOf(ctx.userID)}`
-        : sql`select id, team_id, title, body from doc where team_id in (select team_id from member where user_id = ${ctx.userID})`,
+    query: ({ ctx }) => sql`
+      select id, team_id, title, body from doc where team_id in (select team_id from member where user_id = ${ctx.userID})`,
     key: 'id',
   }),
 };

@@ -1,15 +1,15 @@
-import type { Poster, PostOptions, Reply } from './connection.js';
+import type { Connection, PostOptions, Reply } from './connection.js';
 
 /** A client group that keeps its cookie between pulls. */
 export class ClientGroup {
-  readonly #connection: Poster;
+  readonly #connection: Connection;
   readonly #user: string;
   readonly #id: string;
   readonly #schemaVersion: string;
   cookie = 'null';
 
   /** @param schemaVersion The version that the client sends. An application can show views to some versions only. */
-  constructor(connection: Poster, user: string, id: string, schemaVersion = '') {
+  constructor(connection: Connection, user: string, id: string, schemaVersion = '') {
     this.#connection = connection;
     this.#user = user;
     this.#id = id;

@@ -36,17 +36,12 @@ export interface PostOptions {
   readonly headers?: string;
 }
 
-/** Sends requests over one connection, or over several shared ones. */
-export interface Poster {
-  post(path: string, user: string, body: string, options?: PostOptions): Promise<Reply>;
-}
-
 /** The bytes kept at the beginning and at the end of a large body. Either part is large enough for the cookie. */
 const keptBytes = 16 * 1024;
 const keptAtEnd = 4 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
-export class Connection implements Poster {
+export class Connection {
   readonly #socket: Socket;
   readonly #host: string;
   #onData: (data: Buffer) => void = () => {};
@@ -61,22 +56,16 @@ export class Connection implements Poster {
     socket.on('close', () => this.#onError(new Error('The server closed the connection')));
   }
 
-  /** @param localAddress The local address to connect from. */
-  static open(url: string, localAddress?: string): Promise<Connection> {
+  static open(url: string): Promise<Connection> {
     const { hostname, port, host } = new URL(url);
     return new Promise((resolve, reject) => {
-      const socket = connect({ port: Number(port), host: hostname, localAddress });
+      const socket = connect({ port: Number(port), host: hostname });
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);
         resolve(new Connection(socket, host));
       });
     });
-  }
-
-  /** The bytes sent and received, without network overhead. */
-  get traffic(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
   close(): void {

@@ -4,7 +4,7 @@ export interface PusherOptions {
   readonly user: string;
   readonly id: string;
   readonly mutator: string;
-  /** The row that mutations rename by default. */
+  /** The row that mutations rename. */
   readonly row: string | number;
 }
 
@@ -19,8 +19,8 @@ export class Pusher {
     this.#options = options;
   }
 
-  async push(mutations = 1, row: string | number = this.#options.row): Promise<void> {
-    const { user, id: clientID, mutator: name } = this.#options;
+  async push(mutations = 1): Promise<void> {
+    const { user, id: clientID, mutator: name, row } = this.#options;
     const rename = () => {
       const id = ++this.#pushed;
       return { clientID, id, name, args: { id: row, title: `Pushed ${id} by ${clientID}` }, timestamp: 0 };

@@ -2,13 +2,14 @@
 import { isMet } from '../goal.js';
 import { type Result, short } from '../scenario.js';
 import { cellsOf } from './cells.js';
+import { headOf } from './head.js';
 import { type Curve, drawPlot, type Plot } from './plot.js';
 import type { RunRecord, ScenarioRecord } from './run-record.js';
 
 /** The maximum length of a line in a plan. Some contain long lists of constants. */
 const planWidth = 140;
 
-/** The documents of a run, by their names in `docs/`. They depend on the record alone. */
+/** The documents of a run, by their names in `internals/`. They depend on the record alone. */
 export function documentsOf(run: RunRecord): Record<string, string> {
   const results = run.scenarios.flatMap((scenario) => scenario.results);
   return {
@@ -40,7 +41,6 @@ function plotOf(results: readonly Result[], plot: 'rows' | 'users', title: strin
 }
 
 function pageOf(run: RunRecord, results: readonly Result[]): string {
-  const { machine } = run;
   return `<!-- Made by \`npm run bench -- report\` from performance.json. Changes by hand are lost. -->
 
 # Performance
@@ -48,14 +48,7 @@ function pageOf(run: RunRecord, results: readonly Result[]): string {
 Measured in one run of \`npm run bench${run.scale === 'usual' ? '' : ` -- --${run.scale}`}\`. Server, Postgres and clients shared one machine
 and communicated over its loopback interface.
 
-| | |
-|---|---|
-| Date | ${run.at.slice(0, 10)}, ${Math.round(run.seconds / 60)} minutes |
-| Machine | ${machine.cpus} × ${machine.model}, ${Math.round(machine.memoryMB / 1024)} GB, ${machine.platform}; ${describeLoad(machine)} |
-| Versions | Tidemark ${run.tidemark}, Node ${run.node}, ${run.postgres} |
-| Postgres's settings | ${Object.entries(run.settings)
-    .map(([name, value]) => `${name} = ${value}`)
-    .join(', ')}; otherwise the defaults, so every commit is durable |
+${headOf(run)}
 
 - A value is the median of its samples, unless its name says otherwise.
 - A limit is what the value is compared with. The same run measures both in turns, so that noise affects both alike. The
@@ -93,11 +86,6 @@ ${about}
 | Measured | Value | Limit | Ratio | Goal | Met | |
 |---|--:|--:|--:|---|---|---|
 ${rows.join('\n')}`;
-}
-
-function describeLoad({ cpus, load }: RunRecord['machine']): string {
-  const figure = `load before the run ${load.toFixed(1)}`;
-  return load < cpus / 4 ? figure : `${figure}: other work made everything slower`;
 }
 
 /** Returns the number of goals that are met, and a line for each that is missed. */

@@ -11,8 +11,6 @@ export interface Plot {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
-  /** The unit of y, written after a value. Default "ms". */
-  readonly unit?: string;
   readonly curves: readonly Curve[];
   /** Formats the label of an x value's tick. */
   readonly xLabel: (x: number) => string;
@@ -34,7 +32,7 @@ export const style: string = `
   .grid { stroke: var(--faint); }
   .curve { fill: none; stroke-width: 2; }`;
 
-export function drawPlot({ title, xTitle, yTitle, unit = 'ms', curves, xLabel }: Plot): string {
+export function drawPlot({ title, xTitle, yTitle, curves, xLabel }: Plot): string {
   const points = curves.flatMap((curve) => curve.points);
   const xs = [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b);
   const ys = powersAround(points.map(({ y }) => y));
@@ -50,7 +48,7 @@ ${ys.map((y) => tickY(atY(y), `${y}`)).join('\n')}
 ${xs.map((x) => tickX(atX(x), xLabel(x))).join('\n')}
 <text x="${(frame.left + frame.right) / 2}" y="${height - 14}" text-anchor="middle">${escaped(xTitle)}</text>
 <text transform="translate(18 ${(frame.top + frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escaped(yTitle)}</text>
-${curves.map((curve, i) => drawCurve(curve, `var(--c${i})`, { atX, atY, labelY: ends[i]!, unit })).join('\n')}
+${curves.map((curve, i) => drawCurve(curve, `var(--c${i})`, { atX, atY, labelY: ends[i]! })).join('\n')}
 </svg>
 `;
 }
@@ -61,7 +59,6 @@ interface Drawing {
   readonly atX: Place;
   readonly atY: Place;
   readonly labelY: number;
-  readonly unit: string;
 }
 
 function drawCurve({ name, points }: Curve, colour: string, at: Drawing): string {
@@ -69,9 +66,9 @@ function drawCurve({ name, points }: Curve, colour: string, at: Drawing): string
   const line = placed.map(({ x, y }) => `${x},${y}`).join(' ');
   const dots = placed.map(
     ({ x, y, value }) =>
-      `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"><title>${digits(value)} ${at.unit}</title></circle>`,
+      `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"><title>${digits(value)} ms</title></circle>`,
   );
-  const label = `${name}, ${digits(points.at(-1)!.y)} ${at.unit}`;
+  const label = `${name}, ${digits(points.at(-1)!.y)} ms`;
   return `<polyline class="curve" stroke="${colour}" points="${line}"/>
 ${dots.join('')}
 <text x="${frame.right + 8}" y="${round(at.labelY + 4)}" style="fill: ${colour}">${escaped(label)}</text>`;

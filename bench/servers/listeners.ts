@@ -4,8 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { ClientGroup } from '../client/client-group.js';
-import { Connection, type Poster } from '../client/connection.js';
-import { SharedConnections } from '../client/shared-connections.js';
+import { Connection } from '../client/connection.js';
 
 export type Order =
   /**
@@ -21,12 +20,6 @@ export type Order =
       readonly schemaVersion?: string;
       /** The number of the first client, so that the clients of several processes differ. Default 0. */
       readonly from?: number;
-      /** A local address, if the clients need more ports than one address has. */
-      readonly localAddress?: string;
-      /** The number of connections that all clients share for their pulls. Default: each has its own. */
-      readonly connections?: number;
-      /** A pull starts at a random time up to this many milliseconds after its poke. Default 0. */
-      readonly spreadMs?: number;
     }
   /** Discards the recorded pokes. */
   | { readonly do: 'reset' }
@@ -49,8 +42,6 @@ export interface Arrivals {
 export interface Totals {
   readonly pokes: number;
   readonly pulls: number;
-  /** Streams that the server ended, and failed pulls. */
-  readonly failures: number;
 }
 
 const patienceMs = 10_000;
@@ -62,9 +53,7 @@ let pulls = 0;
 let pulledAt = 0;
 let pulling = new Set<Promise<void>>();
 let onPoke = () => {};
-let failures = 0;
 let clients: Client[] = [];
-let shared: SharedConnections | undefined;
 
 type Opening = Extract<Order, { do: 'open' }>;
 
@@ -72,30 +61,20 @@ class Client {
   readonly #socket: Socket;
   readonly #connection: Connection | undefined;
   readonly #group: ClientGroup | undefined;
-  readonly #spreadMs: number;
-  /** The state of a client that delays its pulls: poked but not yet pulling, and pulling. */
-  #isPoked = false;
-  #isBusy = false;
 
-  constructor(socket: Socket, spreadMs: number, connection?: Connection, group?: ClientGroup) {
+  constructor(socket: Socket, connection?: Connection, group?: ClientGroup) {
     this.#socket = socket;
-    this.#spreadMs = spreadMs;
     this.#connection = connection;
     this.#group = group;
   }
 
-  static async open(
-    { url, pulls, localAddress, schemaVersion = '', spreadMs = 0 }: Opening,
-    user: string,
-    id: string,
-  ): Promise<Client> {
-    const own = pulls && !shared ? await Connection.open(url) : undefined;
-    const poster: Poster | undefined = own ?? shared;
-    const group = pulls ? new ClientGroup(poster!, user, id, schemaVersion) : undefined;
+  static async open({ url, pulls, schemaVersion = '' }: Opening, user: string, id: string): Promise<Client> {
+    const connection = pulls ? await Connection.open(url) : undefined;
+    const group = connection && new ClientGroup(connection, user, id, schemaVersion);
     await group?.pull();
     const { hostname, port } = new URL(url);
-    const socket = connect({ port: Number(port), host: hostname, localAddress });
-    const client = new Client(socket, spreadMs, own, group);
+    const socket = connect({ port: Number(port), host: hostname });
+    const client = new Client(socket, connection, group);
     socket.write(
       `GET /sync/poke?clientGroupID=${id}&profileID=p&schemaVersion=${schemaVersion} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user}\r\n\r\n`,
     );
@@ -104,7 +83,6 @@ class Client {
       let isFirst = true;
       socket.once('error', reject);
       socket.once('close', () => {
-        failures++;
         reject(new Error(`The stream of ${user} was closed: ${rest}`));
       });
       socket.on('data', (data) => {
@@ -122,22 +100,8 @@ class Client {
 
   #poked(): void {
     arrivals.push(clock());
-    if (this.#spreadMs === 0) void this.pull();
-    else this.#pullLater();
+    void this.pull();
     onPoke();
-  }
-
-  /** One pull at a time, as in real clients. It answers all pokes that arrived before it began. */
-  #pullLater(): void {
-    this.#isPoked = true;
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    setTimeout(async () => {
-      this.#isPoked = false;
-      await this.pull().catch(() => failures++);
-      this.#isBusy = false;
-      if (this.#isPoked) this.#pullLater();
-    }, this.#spreadMs * Math.random());
   }
 
   pull(): Promise<void> {
@@ -158,8 +122,7 @@ class Client {
 }
 
 async function open(order: Opening): Promise<void> {
-  const { url, users, from = 0, connections, localAddress } = order;
-  if (connections) shared = await SharedConnections.open(url, connections, localAddress);
+  const { users, from = 0 } = order;
   const batch = 50;
   for (let start = 0; start < users.length; start += batch) {
     const some = users.slice(start, start + batch);
@@ -191,11 +154,10 @@ async function obey(order: Order): Promise<object> {
     case 'reset':
       arrivals = [];
       pulls = 0;
-      failures = 0;
       pulling = new Set();
       break;
     case 'count':
-      return { pokes: arrivals.length, pulls, failures } satisfies Totals;
+      return { pokes: arrivals.length, pulls } satisfies Totals;
     case 'await':
       return awaitPokes(order.pokes);
     case 'pull':
@@ -205,8 +167,6 @@ async function obey(order: Order): Promise<object> {
     case 'close':
       for (const client of clients) client.close();
       clients = [];
-      shared?.close();
-      shared = undefined;
   }
   return {};
 }

@@ -1,74 +1,73 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Costs,
-  type Cpu,
-  costsOf,
-  type Design,
-  type Phase,
-  type PhaseName,
-  sumOf,
-} from '../../bench/scale/measure/costs.js';
-import { figures } from './figures.js';
+import { type Costs, costsOf } from '../../bench/scale/measure/costs.js';
+import { type Cpu, sumOf } from '../../bench/scale/measure/phase-costs.js';
+import type { Design, Phase, PhaseName } from '../../bench/scale/measure/phases.js';
+import { exampleCosts } from './example-costs.js';
 
 const design: Design = {
-  seats: { few: 40, many: 4000 },
-  audience: { one: 1, all: 40 },
-  rows: 8,
+  subscribers: { few: 40, many: 4000 },
+  changedRows: 8,
   firstRows: { few: 20, many: 2000 },
-  streams: 4000,
 };
 
-/** Returns what the phases would spend if each operation cost exactly this. */
-function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
-  const phases = new Map<PhaseName, Phase>();
-  const { seats, audience, rows, firstRows, streams } = design;
+/** Returns the phases as they would be measured if each operation cost exactly this. */
+function phasesOf(costs: Costs, isStandby: boolean): Phase[] {
+  const phases: Phase[] = [];
+  const { subscribers, changedRows, firstRows } = design;
   const seconds = 10;
   const add = (
     name: PhaseName,
-    times: number,
+    repetitions: number,
     { writes = 0, reads, statements = {} }: { writes?: number; reads: Cpu; statements?: Partial<Phase['statements']> },
   ) => {
-    const all = sumOf([seconds, costs.upkeep], [1, reads], [writes, { ...costs.push, server: 0 }]);
-    const spent = {
+    const all = sumOf([seconds, costs.idleSecond], [1, reads], [writes, { ...costs.push, server: 0 }]);
+    const cpuMs = {
       server: all.server / 1000,
       writer: (writes * costs.push.server) / 1000,
       primary: all.primary / 1000,
-      sender: (writes * costs.sending.primary) / 1000,
+      walSender: (writes * costs.walSend.primary) / 1000,
       standby: all.standby / 1000,
-      seconds,
     };
-    phases.set(name, {
+    phases.push({
       name,
-      times,
-      spent,
-      statements: { looks: 0, primaryLooks: 0, questions: 0, deltas: 0, ...statements },
+      repetitions,
+      seconds,
+      cpuMs,
+      statements: { polls: 0, primaryPolls: 0, cohortQueries: 0, deltas: 0, ...statements },
     });
   };
   const none = sumOf();
-  add('quiet', 1, { reads: none });
+  add('idle', 1, { reads: none });
   add('push', 1000, { writes: 1000, reads: none });
   // Alone, they cost half as much again.
   const alone = { primary: costs.push.primary / 2, standby: costs.push.standby / 2, server: 0 };
   add('push, one by one', 100, { writes: 100, reads: sumOf([100, alone]) });
   const written = { server: 0, primary: isStandby ? 3000 : 3100, standby: isStandby ? 200 : 0 };
   add('rows written', 100, { reads: sumOf([100, written]) });
-  /** Looks at the primary before a standby is read. */
+  /** Polls of the primary before reads from a standby. */
   const onPrimary = (polls: number) => (isStandby ? polls : 0);
   const first = (pulls: number, rows: number) => ({
-    reads: sumOf([pulls, costs.firstPull], [pulls * rows, costs.firstRow], [onPrimary(pulls), costs.primaryLook]),
-    statements: { primaryLooks: onPrimary(pulls) },
+    reads: sumOf(
+      [pulls, costs.firstPull],
+      [pulls * rows, costs.firstPullRow],
+      [onPrimary(pulls), costs.emptyPrimaryPoll],
+    ),
+    statements: { primaryPolls: onPrimary(pulls) },
   });
-  add('first, few rows', 10, first(10, firstRows.few));
-  add('first, many rows', 10, first(10, firstRows.many));
+  add('first pull, few rows', 10, first(10, firstRows.few));
+  add('first pull, many rows', 10, first(10, firstRows.many));
   const unchanged = (times: number, polls: number) => ({
-    reads: sumOf([times, costs.unchanged], [polls, costs.look], [onPrimary(polls), costs.primaryLook]),
-    statements: { looks: polls, primaryLooks: onPrimary(polls) },
+    reads: sumOf([times, costs.unchangedPull], [polls, costs.emptyPoll], [onPrimary(polls), costs.emptyPrimaryPoll]),
+    statements: { polls: polls, primaryPolls: onPrimary(polls) },
   });
-  add('unchanged, one by one', 1000, unchanged(1000, 1000));
-  add('unchanged, together', 1000, unchanged(1000, 150));
-  add('open', streams, { reads: sumOf([streams, costs.open]) });
-  add('held open', 1, { reads: sumOf([seconds * streams, costs.stream], [50, costs.look]), statements: { looks: 50 } });
-  // Some of a hundred writes are found by the same look.
+  add('unchanged pull, one by one', 1000, unchanged(1000, 1000));
+  add('unchanged pull, together', 1000, unchanged(1000, 150));
+  add('open streams', subscribers.many, { reads: sumOf([subscribers.many, costs.openStream]) });
+  add('hold streams', 1, {
+    reads: sumOf([seconds * subscribers.many, costs.streamSecond], [50, costs.emptyPoll]),
+    statements: { polls: 50 },
+  });
+  // Some of a hundred writes are found by the same poll.
   const found = 90;
   const poked = (of: {
     cohorts: number;
@@ -81,32 +80,32 @@ function phasesOf(costs: Costs, isStandby: boolean): Map<PhaseName, Phase> {
   }) => ({
     writes: of.written ? 0 : 100,
     reads: sumOf(
-      [found, costs.news],
-      [300 - found, costs.look],
-      [found * of.cohorts, costs.seat],
-      [found * of.cohorts * (of.rows ?? 1), costs.pair],
+      [found, costs.poll],
+      [300 - found, costs.emptyPoll],
+      [found * of.cohorts, costs.cohort],
+      [found * of.cohorts * (of.rows ?? 1), costs.cohortRow],
       [found * of.pokes, costs.poke],
-      [found * (of.pulls ?? 0), costs.delta],
-      [found * (of.deltas ?? 0), costs.statement],
-      [onPrimary(of.pulls ? found : 0), costs.primaryNews],
-      [onPrimary(of.unchanged ?? 0), costs.primaryLook],
-      [seconds * of.cohorts, costs.stream],
+      [found * (of.pulls ?? 0), costs.deltaPull],
+      [found * (of.deltas ?? 0), costs.deltaStatement],
+      [onPrimary(of.pulls ? found : 0), costs.primaryPoll],
+      [onPrimary(of.unchanged ?? 0), costs.emptyPrimaryPoll],
+      [seconds * of.cohorts, costs.streamSecond],
       [100, of.written ?? alone],
     ),
     statements: {
-      looks: 300,
-      primaryLooks: onPrimary((of.pulls ? found : 0) + (of.unchanged ?? 0)),
-      questions: found,
+      polls: 300,
+      primaryPolls: onPrimary((of.pulls ? found : 0) + (of.unchanged ?? 0)),
+      cohortQueries: found,
       deltas: found * (of.deltas ?? 0),
     },
   });
-  add('many seats, one poke', 100, poked({ cohorts: seats.many, pokes: audience.one }));
-  add('many seats, many rows', 100, poked({ cohorts: seats.many, rows, pokes: 1, written }));
-  add('few seats, one poke', 100, poked({ cohorts: seats.few, pokes: audience.one }));
-  add('few seats, all poked', 100, poked({ cohorts: seats.few, pokes: audience.all }));
-  add('few seats, one pull', 100, poked({ cohorts: seats.few, pokes: 1, pulls: 1, deltas: 1 }));
-  const all = { pokes: audience.all, pulls: audience.all, deltas: 2.5, unchanged: 40 };
-  add('few seats, all pull', 100, poked({ cohorts: seats.few, ...all }));
+  add('many cohorts, one poke', 100, poked({ cohorts: subscribers.many, pokes: 1 }));
+  add('many cohorts, many rows', 100, poked({ cohorts: subscribers.many, rows: changedRows, pokes: 1, written }));
+  add('few cohorts, one poke', 100, poked({ cohorts: subscribers.few, pokes: 1 }));
+  add('few cohorts, all poked', 100, poked({ cohorts: subscribers.few, pokes: subscribers.few }));
+  add('few cohorts, one pull', 100, poked({ cohorts: subscribers.few, pokes: 1, pulls: 1, deltas: 1 }));
+  const all = { pokes: subscribers.few, pulls: subscribers.few, deltas: 2.5, unchanged: 40 };
+  add('few cohorts, all pull', 100, poked({ cohorts: subscribers.few, ...all }));
   return phases;
 }
 
@@ -114,13 +113,15 @@ describe('the costs of operations', () => {
   it.each(['primary', 'standby'] as const)(
     'are recovered from the phases that they produce, with reads from the %s',
     (read) => {
-      const costs = { ...figures[read], upkeep: { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 } };
-      const phases = phasesOf(costs, read === 'standby');
-      const alone = phases.get('unchanged, one by one')!;
+      const idleSecond = { server: 100, primary: 50, standby: read === 'standby' ? 40 : 0 };
+      const costs = { ...exampleCosts[read], idleSecond };
       // One by one, pulls that wait for the primary cost a server more.
-      const slow = { ...alone, spent: { ...alone.spent, server: 2 * alone.spent.server } };
-      if (read === 'standby') phases.set(alone.name as PhaseName, slow);
-      const found = costsOf(phases, design, read === 'standby' ? figures.primary : undefined);
+      const phases = phasesOf(costs, read === 'standby').map((phase) =>
+        read === 'standby' && phase.name === 'unchanged pull, one by one'
+          ? { ...phase, cpuMs: { ...phase.cpuMs, server: 2 * phase.cpuMs.server } }
+          : phase,
+      );
+      const found = costsOf(phases, design, read === 'standby' ? exampleCosts.primary : undefined);
       for (const [name, cpu] of Object.entries(costs)) {
         for (const [part, value] of Object.entries(cpu)) {
           expect(found[name as keyof Costs][part as keyof Cpu], `${name}, ${part}`).toBeCloseTo(value as number, 6);
@@ -130,9 +131,9 @@ describe('the costs of operations', () => {
   );
 
   it('are never negative, even after an inaccurate measurement', () => {
-    const phases = phasesOf(figures.primary, false);
-    const quietest = phases.get('few seats, one pull')!;
-    phases.set('few seats, one pull', { ...quietest, spent: { ...quietest.spent, server: 0, primary: 0 } });
+    const phases = phasesOf(exampleCosts.primary, false).map((phase) =>
+      phase.name === 'few cohorts, one pull' ? { ...phase, cpuMs: { ...phase.cpuMs, server: 0, primary: 0 } } : phase,
+    );
     const all = Object.values(costsOf(phases, design)).flatMap((cpu: Cpu) => Object.values(cpu));
     expect(Math.min(...all)).toBe(0);
   });

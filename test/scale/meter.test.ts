@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { statOf } from '../../bench/processes.js';
-import { postmasterOf, type Spent, spentOn } from '../../bench/scale/measure/meter.js';
+import { meter, postmasterOf, type Usage } from '../../bench/scale/measure/meter.js';
 
 /** Takes Postgres some tenths of a second of processor time on any machine. */
 const work = 'select sum(n) from generate_series(1, 3000000) n';
@@ -11,8 +11,8 @@ describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts',
   it('is measured separately, including that of ended processes', async () => {
     const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
     const primary = await postmasterOf(cluster);
-    const server = { pid: process.pid };
-    const metered = { servers: [server], writer: { pid: process.pid }, primary, standbys: [primary], senders: [] };
+    const own = process.pid;
+    const processes = { server: own, writer: own, primary, standby: primary, walSenders: [] };
     const query = async () => {
       const client = new pg.Client(cluster);
       await client.connect();
@@ -20,33 +20,32 @@ describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts',
       await client.end();
       await expect.poll(() => statOf(rows[0]!.pid)).toBeUndefined();
     };
-    const busy = await spentOn(metered, query);
-    expect(busy.primary).toBeGreaterThanOrEqual(100);
-    expect(busy.standby).toBe(busy.primary);
-    const own = await spentOn(metered, async () => {
+    const { cpuMs: queried } = await meter(processes, query);
+    expect(queried.primary).toBeGreaterThanOrEqual(100);
+    expect(queried.standby).toBe(queried.primary);
+    const { cpuMs: busy, seconds } = await meter(processes, async () => {
       for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; );
     });
-    expect(own.server).toBeGreaterThanOrEqual(250);
-    expect(own.writer).toBe(own.server);
-    expect(own.seconds).toBeGreaterThanOrEqual(0.29);
+    expect(busy.server).toBeGreaterThanOrEqual(250);
+    expect(busy.writer).toBe(busy.server);
+    expect(seconds).toBeGreaterThanOrEqual(0.29);
   });
 
   it('of the primary excludes that of its WAL senders', async () => {
-    const all = { servers: [], writer: { pid: process.pid }, primary: process.ppid, standbys: [], senders: [] };
+    const processes = { server: process.pid, writer: process.pid, primary: process.ppid, walSenders: [] };
     const work = async () => {
       for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; );
     };
-    let less: Spent | undefined;
-    const more = await spentOn(all, async () => {
-      less = await spentOn({ ...all, senders: [process.pid] }, work);
+    let without: Usage | undefined;
+    const all = await meter(processes, async () => {
+      without = await meter({ ...processes, walSenders: [process.pid] }, work);
     });
-    expect(less!.sender).toBeGreaterThanOrEqual(250);
-    expect(more.primary - less!.primary).toBeGreaterThanOrEqual(250);
+    expect(without!.cpuMs.walSender).toBeGreaterThanOrEqual(250);
+    expect(all.cpuMs.primary - without!.cpuMs.primary).toBeGreaterThanOrEqual(250);
   });
 
   it('is not reported for a process that does not exist', async () => {
-    const missing = { pid: 2 ** 30 };
-    const metered = { servers: [], writer: missing, primary: process.pid, standbys: [], senders: [] };
-    await expect(spentOn(metered, async () => {})).rejects.toThrow('does not tell the processor time');
+    const processes = { server: process.pid, writer: 2 ** 30, primary: process.pid, walSenders: [] };
+    await expect(meter(processes, async () => {})).rejects.toThrow('does not report the processor time');
   });
 });

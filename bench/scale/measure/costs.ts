@@ -1,266 +1,205 @@
-/** Derives what each operation costs each part of a deployment from what the measured phases spent. Pure. */
-import type { Spent } from './meter.js';
-
-/** Processor time in microseconds: of the server, of the primary, and of one standby. */
-export interface Cpu {
-  readonly server: number;
-  readonly primary: number;
-  readonly standby: number;
-}
+/** Derives the cost of each operation from the measured phases. Pure. */
+import { type Cpu, PhaseCosts, sumOf } from './phase-costs.js';
+import type { Design, Phase, PhaseName } from './phases.js';
 
 export interface Costs {
-  /** A server with subscribers and its databases, per second while nothing happens. Without polls. */
-  readonly upkeep: Cpu;
-  /** A push of one mutation. The standby's part is the replay of its commit, on each standby. */
+  /** A server without subscribers and its databases, per second while nothing happens. */
+  readonly idleSecond: Cpu;
+  /** A push of one mutation. The standby's part is the replay of its commit. */
   readonly push: Cpu;
-  /** The primary's cost of sending such a push to a standby. */
-  readonly sending: Cpu;
+  /** The primary's cost of sending the WAL of such a push to a standby. */
+  readonly walSend: Cpu;
   /** A first pull without its rows, and each row in it. */
   readonly firstPull: Cpu;
-  readonly firstRow: Cpu;
+  readonly firstPullRow: Cpu;
   /** A pull that finds no change, without its poll. */
-  readonly unchanged: Cpu;
+  readonly unchangedPull: Cpu;
   /** A poll that finds no change. Several pulls can share one. */
-  readonly look: Cpu;
+  readonly emptyPoll: Cpu;
   /**
-   * With standbys: a poll of the mutations that the primary has applied, without and with new ones. Pulls share them.
+   * With a standby: a poll of the mutations that the primary has applied, without and with new ones. Pulls share them.
    * Only the primary's part; the server's part belongs to the operation that polls.
    */
-  readonly primaryLook: Cpu;
-  readonly primaryNews: Cpu;
-  /** A poll that finds changes, without its queries for affected cohorts. */
-  readonly news: Cpu;
+  readonly emptyPrimaryPoll: Cpu;
+  readonly primaryPoll: Cpu;
+  /** A poll that finds changes, without its query for affected cohorts. */
+  readonly poll: Cpu;
   /** A query for affected cohorts: for each cohort, and for each changed row and cohort. */
-  readonly seat: Cpu;
-  readonly pair: Cpu;
+  readonly cohort: Cpu;
+  readonly cohortRow: Cpu;
   readonly poke: Cpu;
   /** A pull of one changed row, without its statement. Several pulls can share one. */
-  readonly delta: Cpu;
-  readonly statement: Cpu;
+  readonly deltaPull: Cpu;
+  readonly deltaStatement: Cpu;
   /** Opening a stream, and holding it open for a second. */
-  readonly open: Cpu;
-  readonly stream: Cpu;
+  readonly openStream: Cpu;
+  readonly streamSecond: Cpu;
 }
 
-/** A phase of the measurement: the number of repetitions of its operation, and their cost. */
-export interface Phase {
-  readonly name: string;
-  readonly times: number;
-  readonly spent: Spent;
-  readonly statements: Statements;
-}
-
-/** The number of statements of each kind on the databases that serve reads, and of one kind on the primary. */
-export interface Statements {
-  /** Polls of the change log. */
-  readonly looks: number;
-  /** Polls of the primary while a standby serves reads. */
-  readonly primaryLooks: number;
-  /** Queries for affected cohorts: one for each poll that finds changes. */
-  readonly questions: number;
-  /** Small deltas. */
-  readonly deltas: number;
-}
-
-/** The sizes of the phases, by the names of the phases. */
-export interface Design {
-  readonly seats: { readonly few: number; readonly many: number };
-  /** The number of clients that a write affects. */
-  readonly audience: { readonly one: number; readonly all: number };
-  /** The number of rows that each transaction of the phase `rows` changes. */
-  readonly rows: number;
-  readonly firstRows: { readonly few: number; readonly many: number };
-  readonly streams: number;
-}
-
-export const phaseNames = [
-  'quiet',
-  'push',
-  'push, one by one',
-  'rows written',
-  'first, few rows',
-  'first, many rows',
-  'unchanged, one by one',
-  'unchanged, together',
-  'open',
-  'held open',
-  'few seats, one poke',
-  'many seats, one poke',
-  'many seats, many rows',
-  'few seats, all poked',
-  'few seats, one pull',
-  'few seats, all pull',
-] as const;
-export type PhaseName = (typeof phaseNames)[number];
-
-/** Bytes on clients' connections in both directions, without the overhead of TLS and the network. */
-export interface Traffic {
-  readonly unchanged: number;
-  readonly delta: number;
-  readonly firstRow: number;
-  readonly push: number;
-  readonly poke: number;
-  /** A stream, per second. */
-  readonly stream: number;
-}
-
-export interface Memory {
-  /** A server without clients, in MB. */
-  readonly serverMB: number;
-  readonly streamKB: number;
-  readonly groupKB: number;
-}
-
-export interface Measured {
-  readonly standbys: number;
-  readonly postgres: string;
-  readonly design: Design;
-  readonly phases: readonly Phase[];
-  readonly costs: Costs;
-  readonly traffic: Traffic;
-  readonly memory: Memory;
-}
+type PollCosts = Pick<Costs, 'emptyPoll' | 'emptyPrimaryPoll' | 'unchangedPull'>;
+type StreamCosts = Pick<Costs, 'openStream' | 'streamSecond'>;
+type PokeCosts = Pick<Costs, 'poll' | 'cohort' | 'cohortRow' | 'poke'>;
+type DeltaCosts = Pick<Costs, 'primaryPoll' | 'deltaPull' | 'deltaStatement'>;
 
 const zero: Cpu = { server: 0, primary: 0, standby: 0 };
-
-/** Adds up costs, each multiplied by its number of times. */
-export function sumOf(...terms: readonly (readonly [times: number, cost: Cpu])[]): Cpu {
-  const of = (part: keyof Cpu) => terms.reduce((sum, [times, cost]) => sum + times * cost[part], 0);
-  return { server: of('server'), primary: of('primary'), standby: of('standby') };
-}
 
 /** Measurements are rough: a cost below zero is too small to measure. */
 function atLeastZero({ server, primary, standby }: Cpu): Cpu {
   return { server: Math.max(0, server), primary: Math.max(0, primary), standby: Math.max(0, standby) };
 }
 
+/** The primary's cost of one of `count` operations; zero if there are none. */
+function primaryPart(cost: number, count: number): Cpu {
+  return { ...zero, primary: count > 0 ? Math.max(0, cost / count) : 0 };
+}
+
 /**
- * @param phases The phases of all names.
+ * @param measured The phases of all names.
  * @param ofPrimary The costs with reads from the primary, if these phases read from a standby. Single pulls then wait
  *   for polls of the primary, and a server that waits needs more time for the same work. So its cost of a poll is taken
- *   here.
+ *   from here.
  */
-export function costsOf(phases: ReadonlyMap<PhaseName, Phase>, design: Design, ofPrimary?: Pick<Costs, 'look'>): Costs {
-  const quiet = phases.get('quiet')!;
-  const upkeep = sumOf([1 / quiet.spent.seconds, cpuOf(quiet.spent)]);
-  /** The cost of one repetition, without upkeep. */
-  const each = (name: PhaseName, { isPush = false } = {}): Cpu => {
-    const { spent, times } = phases.get(name)!;
-    const cpu = { ...cpuOf(spent), ...(isPush && { server: 1000 * spent.writer }) };
-    return sumOf([1 / times, cpu], [-spent.seconds / times, { ...upkeep, ...(isPush && { server: 0 }) }]);
-  };
-  const statements = (name: PhaseName, kind: keyof Statements) =>
-    phases.get(name)!.statements[kind] / phases.get(name)!.times;
-
-  const push = atLeastZero(each('push', { isPush: true }));
-  const { spent: pushed, times: pushes } = phases.get('push')!;
-  const sending = { ...zero, primary: (1000 * pushed.sender) / pushes };
-  const rowsWritten = { ...each('rows written'), server: 0 };
-
-  const [alone, together] = [each('unchanged, one by one'), each('unchanged, together')];
-  const onPrimary = (name: PhaseName) => statements(name, 'primaryLooks');
-  const primaryLook = primaryPart(
-    alone.primary - together.primary,
-    onPrimary('unchanged, one by one') - onPrimary('unchanged, together'),
-  );
-  /** The cost of one repetition, without upkeep and without polls of the primary that find nothing. */
-  const besideThose = (name: PhaseName) => sumOf([1, each(name)], [-onPrimary(name), primaryLook]);
-
-  const few = besideThose('first, few rows');
-  const many = besideThose('first, many rows');
-  const firstRow = atLeastZero(
-    sumOf([1 / (design.firstRows.many - design.firstRows.few), sumOf([1, many], [-1, few])]),
-  );
-  const firstPull = atLeastZero(sumOf([1, few], [-design.firstRows.few, firstRow]));
-
-  // One by one, each pull has its own poll.
-  const [looksAlone, looksTogether] = [
-    statements('unchanged, one by one', 'looks'),
-    statements('unchanged, together', 'looks'),
-  ];
-  const [pullAlone, pullTogether] = [besideThose('unchanged, one by one'), besideThose('unchanged, together')];
-  const looked = atLeastZero(sumOf([1 / (looksAlone - looksTogether), sumOf([1, pullAlone], [-1, pullTogether])]));
-  const look = { ...looked, ...(ofPrimary && { server: ofPrimary.look.server }) };
-  const unchanged = atLeastZero(sumOf([1, pullTogether], [-looksTogether, look]));
-
-  const open = atLeastZero(each('open'));
-  const held = phases.get('held open')!;
-  // While nothing happens, a server with subscribers polls five times a second.
-  const heldLooks = held.statements.looks / held.spent.seconds;
-  const stream = atLeastZero(
-    sumOf(
-      [1 / (held.spent.seconds * design.streams), cpuOf(held.spent)],
-      [-1 / design.streams, sumOf([1, upkeep], [heldLooks, look])],
-    ),
-  );
-  const { seats, audience, rows } = design;
-  // Pushes as rare as in the phases with subscribers, because rare work takes longer.
-  const pushedAlone = { ...each('push, one by one', { isPush: true }), server: 0 };
-  /** The cost of a poll that finds a write, and of what follows. Without the write, empty polls, and the streams. */
-  const after = (name: PhaseName, listening: number, written: Cpu = pushedAlone) => {
-    const found = statements(name, 'questions');
-    if (found === 0) throw new Error(`"${name}": no look has found a write`);
-    const inVain = Math.max(0, statements(name, 'looks') - found);
-    const { spent, times } = phases.get(name)!;
-    const streams = (listening * spent.seconds) / times;
-    return sumOf([1 / found, sumOf([1, each(name)], [-1, written], [-inVain, look], [-streams, stream])]);
-  };
-  const fewOne = after('few seats, one poke', seats.few);
-  const manyOne = after('many seats, one poke', seats.many);
-  const fewAll = after('few seats, all poked', seats.few);
-  const manyRows = after('many seats, many rows', seats.many, rowsWritten);
-  const poke = atLeastZero(sumOf([1 / (audience.all - audience.one), sumOf([1, fewAll], [-1, fewOne])]));
-  const pair = atLeastZero(sumOf([1 / (seats.many * (rows - 1)), sumOf([1, manyRows], [-1, manyOne])]));
-  const seatAndPair = sumOf([1 / (seats.many - seats.few), sumOf([1, manyOne], [-1, fewOne])]);
-  const seat = atLeastZero(sumOf([1, seatAndPair], [-1, pair]));
-  const news = atLeastZero(sumOf([1, fewOne], [-seats.few, seat], [-seats.few, pair], [-audience.one, poke]));
-
-  const forEach = (name: PhaseName, kind: keyof Statements) => statements(name, kind) / statements(name, 'questions');
-  const oneAndLooks = sumOf([1, after('few seats, one pull', seats.few)], [-1, fewOne]);
-  const allAndLooks = sumOf([1, after('few seats, all pull', seats.few)], [-1, fewAll]);
-  // Such a pull costs the primary nothing else.
-  const looksOne = forEach('few seats, one pull', 'primaryLooks');
-  const primaryNews = primaryPart(oneAndLooks.primary, looksOne);
-  const onePull = sumOf([1, oneAndLooks], [-looksOne, primaryNews]);
-  // Of several polls after one write, only the first finds changes.
-  const inVain = Math.max(0, forEach('few seats, all pull', 'primaryLooks') - looksOne);
-  const allPull = sumOf([1, allAndLooks], [-looksOne, primaryNews], [-inVain, primaryLook]);
-  const [deltasOne, deltasAll] = [forEach('few seats, one pull', 'deltas'), forEach('few seats, all pull', 'deltas')];
-  // One pull with its own statement, and many pulls with shared statements.
-  const delta = atLeastZero(
-    sumOf([
-      1 / (audience.all * deltasOne - audience.one * deltasAll),
-      sumOf([deltasOne, allPull], [-deltasAll, onePull]),
-    ]),
-  );
-  const statement = atLeastZero(sumOf([1 / deltasOne, sumOf([1, onePull], [-audience.one, delta])]));
-
+export function costsOf(measured: readonly Phase[], design: Design, ofPrimary?: Pick<Costs, 'emptyPoll'>): Costs {
+  const phases = new PhaseCosts(measured);
+  const polls = pollCosts(phases, ofPrimary);
+  const streams = streamCosts(phases, design, polls);
+  const changes = new ChangePhases(phases, polls, streams);
   return {
-    upkeep: atLeastZero(upkeep),
-    push,
-    sending,
-    firstPull,
-    firstRow,
-    unchanged,
-    look,
-    primaryLook,
-    primaryNews,
-    news,
-    seat,
-    pair,
-    poke,
-    delta,
-    statement,
-    open,
-    stream,
+    idleSecond: atLeastZero(phases.idle),
+    ...pushCosts(phases),
+    ...firstPullCosts(phases, design, polls),
+    ...polls,
+    ...streams,
+    ...pokeCosts(changes, design),
+    ...deltaCosts(changes, design, polls),
   };
 }
 
-/** The primary's cost of one of `count` operations; zero if there are none. */
-function primaryPart(spent: number, count: number): Cpu {
-  return { ...zero, primary: count > 0 ? Math.max(0, spent / count) : 0 };
+function pushCosts(phases: PhaseCosts): Pick<Costs, 'push' | 'walSend'> {
+  const { cpuMs, repetitions } = phases.phase('push');
+  return {
+    push: atLeastZero({ ...phases.each('push'), server: (1000 * cpuMs.writer) / repetitions }),
+    walSend: { ...zero, primary: (1000 * cpuMs.walSender) / repetitions },
+  };
 }
 
-function cpuOf({ server, primary, standby }: Spent): Cpu {
-  return sumOf([1000, { server, primary, standby }], [0, zero]);
+/** One by one, each pull has its own poll. */
+function pollCosts(phases: PhaseCosts, ofPrimary: Pick<Costs, 'emptyPoll'> | undefined): PollCosts {
+  const [alone, together] = ['unchanged pull, one by one', 'unchanged pull, together'] as const;
+  const emptyPrimaryPoll = primaryPart(
+    phases.each(alone).primary - phases.each(together).primary,
+    phases.statements(alone, 'primaryPolls') - phases.statements(together, 'primaryPolls'),
+  );
+  const [pullAlone, pullTogether] = [alone, together].map((name) =>
+    withoutPrimaryPolls(phases, name, emptyPrimaryPoll),
+  );
+  const [pollsAlone, pollsTogether] = [phases.statements(alone, 'polls'), phases.statements(together, 'polls')];
+  const poll = atLeastZero(sumOf([1 / (pollsAlone - pollsTogether), sumOf([1, pullAlone!], [-1, pullTogether!])]));
+  const emptyPoll = { ...poll, ...(ofPrimary && { server: ofPrimary.emptyPoll.server }) };
+  const unchangedPull = atLeastZero(sumOf([1, pullTogether!], [-pollsTogether, emptyPoll]));
+  return { emptyPoll, emptyPrimaryPoll, unchangedPull };
+}
+
+function withoutPrimaryPolls(phases: PhaseCosts, name: PhaseName, emptyPrimaryPoll: Cpu): Cpu {
+  return sumOf([1, phases.each(name)], [-phases.statements(name, 'primaryPolls'), emptyPrimaryPoll]);
+}
+
+function firstPullCosts(
+  phases: PhaseCosts,
+  { firstRows }: Design,
+  { emptyPrimaryPoll }: PollCosts,
+): Pick<Costs, 'firstPull' | 'firstPullRow'> {
+  const few = withoutPrimaryPolls(phases, 'first pull, few rows', emptyPrimaryPoll);
+  const many = withoutPrimaryPolls(phases, 'first pull, many rows', emptyPrimaryPoll);
+  const firstPullRow = atLeastZero(sumOf([1 / (firstRows.many - firstRows.few), sumOf([1, many], [-1, few])]));
+  return { firstPull: atLeastZero(sumOf([1, few], [-firstRows.few, firstPullRow])), firstPullRow };
+}
+
+/** While nothing happens, a server with subscribers polls five times a second. */
+function streamCosts(phases: PhaseCosts, { subscribers }: Design, { emptyPoll }: PollCosts): StreamCosts {
+  const { seconds, repetitions, statements } = phases.phase('hold streams');
+  const streams = sumOf([repetitions, phases.each('hold streams')], [-statements.polls, emptyPoll]);
+  return {
+    openStream: atLeastZero(phases.each('open streams')),
+    streamSecond: atLeastZero(sumOf([1 / (seconds * subscribers.many), streams])),
+  };
+}
+
+/** The phases in which subscribers are poked about writes. */
+class ChangePhases {
+  readonly #phases: PhaseCosts;
+  readonly #emptyPoll: Cpu;
+  readonly #streamSecond: Cpu;
+
+  constructor(phases: PhaseCosts, { emptyPoll }: PollCosts, { streamSecond }: StreamCosts) {
+    this.#phases = phases;
+    this.#emptyPoll = emptyPoll;
+    this.#streamSecond = streamSecond;
+  }
+
+  /**
+   * The cost of a poll that finds a write, and of what follows. Without the write, empty polls, and the streams.
+   * @param write The phase of the write alone. Pushes are as rare in it, because rare work takes longer.
+   */
+  eachPoll(name: PhaseName, subscribers: number, write: PhaseName = 'push, one by one'): Cpu {
+    const phases = this.#phases;
+    const found = phases.statements(name, 'cohortQueries');
+    if (found === 0) throw new Error(`"${name}": no poll has found a write`);
+    const emptyPolls = Math.max(0, phases.statements(name, 'polls') - found);
+    const { seconds, repetitions } = phases.phase(name);
+    const rest = sumOf(
+      [1, { ...phases.each(write), server: 0 }],
+      [emptyPolls, this.#emptyPoll],
+      [(subscribers * seconds) / repetitions, this.#streamSecond],
+    );
+    return sumOf([1 / found, sumOf([1, phases.each(name)], [-1, rest])]);
+  }
+
+  /** The number of statements for each poll that finds a write. */
+  statements(name: PhaseName, kind: 'primaryPolls' | 'deltas'): number {
+    return this.#phases.statements(name, kind) / this.#phases.statements(name, 'cohortQueries');
+  }
+}
+
+function pokeCosts(changes: ChangePhases, { subscribers: { few, many }, changedRows }: Design): PokeCosts {
+  const fewOne = changes.eachPoll('few cohorts, one poke', few);
+  const fewAll = changes.eachPoll('few cohorts, all poked', few);
+  const manyOne = changes.eachPoll('many cohorts, one poke', many);
+  const manyRows = changes.eachPoll('many cohorts, many rows', many, 'rows written');
+  const poke = atLeastZero(sumOf([1 / (few - 1), sumOf([1, fewAll], [-1, fewOne])]));
+  const cohortRow = atLeastZero(sumOf([1 / (many * (changedRows - 1)), sumOf([1, manyRows], [-1, manyOne])]));
+  const cohortAndRow = sumOf([1 / (many - few), sumOf([1, manyOne], [-1, fewOne])]);
+  const cohort = atLeastZero(sumOf([1, cohortAndRow], [-1, cohortRow]));
+  return {
+    poll: atLeastZero(sumOf([1, fewOne], [-few, cohort], [-few, cohortRow], [-1, poke])),
+    cohort,
+    cohortRow,
+    poke,
+  };
+}
+
+/** Compares one pull with its own statement, and many pulls with shared statements. */
+function deltaCosts(
+  changes: ChangePhases,
+  { subscribers: { few } }: Design,
+  { emptyPrimaryPoll }: PollCosts,
+): DeltaCosts {
+  const pulls = (name: PhaseName, poked: PhaseName) =>
+    sumOf([1, changes.eachPoll(name, few)], [-1, changes.eachPoll(poked, few)]);
+  const one = pulls('few cohorts, one pull', 'few cohorts, one poke');
+  const all = pulls('few cohorts, all pull', 'few cohorts, all poked');
+  // Such a pull costs the primary nothing else.
+  const primaryPolls = changes.statements('few cohorts, one pull', 'primaryPolls');
+  const primaryPoll = primaryPart(one.primary, primaryPolls);
+  // Of several polls after one write, only the first finds changes.
+  const emptyPolls = Math.max(0, changes.statements('few cohorts, all pull', 'primaryPolls') - primaryPolls);
+  const onePull = sumOf([1, one], [-primaryPolls, primaryPoll]);
+  const allPull = sumOf([1, all], [-primaryPolls, primaryPoll], [-emptyPolls, emptyPrimaryPoll]);
+  const deltasOne = changes.statements('few cohorts, one pull', 'deltas');
+  const deltasAll = changes.statements('few cohorts, all pull', 'deltas');
+  const deltaPull = atLeastZero(
+    sumOf([1 / (few * deltasOne - deltasAll), sumOf([deltasOne, allPull], [-deltasAll, onePull])]),
+  );
+  const deltaStatement = atLeastZero(sumOf([1 / deltasOne, sumOf([1, onePull], [-1, deltaPull])]));
+  return { primaryPoll, deltaPull, deltaStatement };
 }

@@ -1,59 +1,64 @@
 /** Meters the processor time of a deployment's parts, all on one machine. Linux only. */
 import { readdirSync } from 'node:fs';
 import pg from 'pg';
-import { type ServerProcess, statOf } from '../../processes.js';
+import { statOf } from '../../processes.js';
 
 /**
- * The servers that clients pull from, the server that they push to, the primary, its WAL senders, and all standbys
- * together.
+ * The server that clients pull from, the server that they push to, the primary without its WAL senders, these, and the
+ * standby.
  */
-export const parts = ['server', 'writer', 'primary', 'sender', 'standby'] as const;
-export type Part = (typeof parts)[number];
-export type Spent = Readonly<Record<Part, number>> & { readonly seconds: number };
+type Part = 'server' | 'writer' | 'primary' | 'walSender' | 'standby';
 
-export interface Metered {
-  readonly servers: readonly Pick<ServerProcess, 'pid'>[];
-  readonly writer: Pick<ServerProcess, 'pid'>;
-  /** The postmaster of each Postgres. */
-  readonly primary: number;
-  readonly standbys: readonly number[];
-  /** The primary's WAL sender processes. */
-  readonly senders: readonly number[];
+/** The duration of some work, and the processor time that each part used, in milliseconds. */
+export interface Usage {
+  readonly seconds: number;
+  readonly cpuMs: Readonly<Record<Part, number>>;
 }
 
-/** The processor time that each part spends on some work, in milliseconds. */
-export async function spentOn(metered: Metered, work: () => Promise<unknown>): Promise<Spent> {
-  const before = read(metered);
+/** The process IDs of the parts: of each Postgres, that of the postmaster. */
+export interface Processes {
+  readonly server: number;
+  readonly writer: number;
+  readonly primary: number;
+  readonly walSenders: readonly number[];
+  readonly standby?: number | undefined;
+}
+
+export async function meter(processes: Processes, work: () => Promise<unknown>): Promise<Usage> {
+  const before = read(processes);
   const started = performance.now();
   await work();
   const seconds = (performance.now() - started) / 1000;
-  const after = read(metered);
+  const after = read(processes);
   const difference = (part: Part) => after[part] - before[part];
   return {
-    server: difference('server'),
-    writer: difference('writer'),
-    primary: difference('primary'),
-    sender: difference('sender'),
-    standby: difference('standby'),
     seconds,
+    cpuMs: {
+      server: difference('server'),
+      writer: difference('writer'),
+      primary: difference('primary'),
+      walSender: difference('walSender'),
+      standby: difference('standby'),
+    },
   };
 }
 
-function read({ servers, writer, primary, standbys, senders }: Metered): Record<Part, number> {
-  const children = childrenOf([primary, ...standbys]);
-  const sender = sum(senders.map(ownMs));
+function read({ server, writer, primary, walSenders, standby }: Processes): Usage['cpuMs'] {
+  const children = childrenOf(standby === undefined ? [primary] : [primary, standby]);
+  const postgres = (postmaster: number) => ownMs(postmaster) + children.get(postmaster)!;
+  const walSender = walSenders.reduce((sum, pid) => sum + ownMs(pid), 0);
   return {
-    server: sum(servers.map(({ pid }) => ownMs(pid))),
-    writer: ownMs(writer.pid),
-    primary: ownMs(primary) + children.get(primary)! - sender,
-    sender,
-    standby: sum(standbys.map((pid) => ownMs(pid) + children.get(pid)!)),
+    server: ownMs(server),
+    writer: ownMs(writer),
+    primary: postgres(primary) - walSender,
+    walSender,
+    standby: standby === undefined ? 0 : postgres(standby),
   };
 }
 
 function ownMs(pid: number): number {
   const stat = statOf(pid);
-  if (!stat) throw new Error(`Linux does not tell the processor time of process ${pid}`);
+  if (!stat) throw new Error(`Linux does not report the processor time of process ${pid}`);
   return stat.ownMs;
 }
 
@@ -66,10 +71,6 @@ function childrenOf(pids: readonly number[]): Map<number, number> {
     if (known !== undefined) found.set(stat!.parent, known + stat!.ownMs);
   }
   return found;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }
 
 /** The process ID of the postmaster of a Postgres on this machine. */

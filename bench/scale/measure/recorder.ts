@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Phase, PhaseName } from './costs.js';
-import type { Stage } from './stage.js';
+import type { Deployment } from './deployment.js';
+import type { Phase, PhaseName } from './phases.js';
 
 /**
  * The pause after a write, with few cohorts and with many. It covers the poll that finds the write and the rest after
@@ -8,55 +8,55 @@ import type { Stage } from './stage.js';
  */
 const pauseMs = { few: 20, many: 100 };
 
-/** Runs phases on a stage, and records the cost of each. */
+/** Runs phases on a deployment, and records the usage of each. */
 export class Recorder {
-  readonly stage: Stage;
-  readonly phases = new Map<PhaseName, Phase>();
+  readonly deployment: Deployment;
+  readonly phases: Phase[] = [];
   readonly #progress: (message: string) => void;
 
-  constructor(stage: Stage, progress: (message: string) => void) {
-    this.stage = stage;
+  constructor(deployment: Deployment, progress: (message: string) => void) {
+    this.deployment = deployment;
     this.#progress = progress;
   }
 
-  /** @param times The number of repetitions of the phase's operation in `work`. */
-  async phase(name: PhaseName, times: number, work: () => Promise<unknown>): Promise<void> {
-    const { stage } = this;
+  /** @param repetitions The number of times that `work` does the phase's operation. */
+  async phase(name: PhaseName, repetitions: number, work: () => Promise<unknown>): Promise<void> {
+    const { deployment } = this;
     this.#progress(name);
-    await stage.caughtUp();
-    const before = await stage.statements();
-    const spent = await stage.spent(async () => {
+    await deployment.caughtUp();
+    const before = await deployment.statements();
+    const usage = await deployment.meter(async () => {
       await work();
-      await stage.caughtUp();
+      await deployment.caughtUp();
     });
-    const after = await stage.statements();
+    const after = await deployment.statements();
     const statements = {
-      looks: after.looks - before.looks,
-      primaryLooks: after.primaryLooks - before.primaryLooks,
-      questions: after.questions - before.questions,
+      polls: after.polls - before.polls,
+      primaryPolls: after.primaryPolls - before.primaryPolls,
+      cohortQueries: after.cohortQueries - before.cohortQueries,
       deltas: after.deltas - before.deltas,
     };
-    this.phases.set(name, { name, times, spent, statements });
+    this.phases.push({ name, repetitions, ...usage, statements });
   }
 
-  /** Runs a phase that repeats the work with pauses, and more often if the pauses are short. */
-  async inTurn(
+  /** Runs a phase that repeats a write with pauses, and more often if the pauses are short. */
+  async writes(
     name: PhaseName,
-    pause: keyof typeof pauseMs,
+    cohorts: keyof typeof pauseMs,
     writes: number,
-    work: () => Promise<unknown>,
+    write: () => Promise<unknown>,
   ): Promise<void> {
     const one = async () => {
-      await work();
-      await sleep(pauseMs[pause]);
+      await write();
+      await sleep(pauseMs[cohorts]);
     };
     // A server polls rarely after a quiet time.
-    await times(5, one);
-    const count = pause === 'few' ? 3 * writes : writes;
-    await this.phase(name, count, () => times(count, one));
+    await repeat(5, one);
+    const repetitions = cohorts === 'few' ? 3 * writes : writes;
+    await this.phase(name, repetitions, () => repeat(repetitions, one));
   }
 }
 
-export async function times(count: number, work: (i: number) => Promise<unknown>): Promise<void> {
-  for (let i = 0; i < count; i++) await work(i);
+export async function repeat(times: number, work: (i: number) => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < times; i++) await work(i);
 }

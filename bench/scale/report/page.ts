@@ -1,234 +1,111 @@
-/** Makes the documents of a run: a page, and the plots beside it. */
-import { quick, thorough } from '../../../src/pokes/plan-pokes.js';
-import { minIntervalMs } from '../../../src/replicas/throttled-poller.js';
-import { drawPlot } from '../../report/plot.js';
-import { short } from '../../scenario.js';
-import type { Held } from '../held.js';
-import { askingOf, type Plan, planFor } from '../model/plan.js';
-import { type Assumptions, type Figures, usual, type Workload } from '../model/workload.js';
-import { figuresOf, type ScaleRecord } from './scale-record.js';
-import {
-  clustersTable,
-  costsTable,
-  growing,
-  heldTable,
-  type Kind,
-  perClient,
-  plansTable,
-  sizesTable,
-  sparedTable,
-  us,
-} from './tables.js';
+/** Makes `internals/scale.md` from the record of a run. */
+import { digits } from '../../report/cells.js';
+import { headOf } from '../../report/head.js';
+import { type Costs, costsOf } from '../measure/costs.js';
+import { documents, members } from '../measure/teams.js';
+import type { ScaleRecord } from './scale-record.js';
 
-/** How teams share parameters, and whether a proxy routes them to one server. */
-const kinds = {
-  routed: { seats: 'team', isRouted: true },
-  team: { seats: 'team', isRouted: false },
-  user: { seats: 'user', isRouted: false },
-} as const;
+const operations: readonly (readonly [name: keyof Costs, label: string])[] = [
+  ['push', 'A push of one mutation'],
+  ['walSend', 'Sending its WAL to a standby'],
+  ['unchangedPull', 'A pull that finds no changes, without its poll'],
+  ['emptyPoll', 'A poll that finds no changes; pulls share it'],
+  ['emptyPrimaryPoll', 'A poll of the primary before a read from a standby, finding no changes; pulls share it'],
+  ['primaryPoll', 'The same, finding changes'],
+  ['deltaPull', 'A pull of one changed row, without its statement'],
+  ['deltaStatement', 'The statement of such a pull; pulls share it'],
+  ['firstPull', 'A first pull, without its rows'],
+  ['firstPullRow', 'Each row of a first pull'],
+  ['openStream', 'Opening a stream'],
+  ['streamSecond', 'Keeping a stream open, per second'],
+  ['poll', 'A poll for pokes that finds a change'],
+  ['cohort', 'Finding the affected cohorts, per cohort'],
+  ['cohortRow', 'The same, per cohort and changed row'],
+  ['poke', 'A poke'],
+  ['idleSecond', 'An idle server, per second'],
+];
 
-/** The documents of a run, by their names in `docs/`. They depend on the record alone. */
-export function scaleDocumentsOf(record: ScaleRecord): Record<string, string> {
-  const figures = figuresOf(record);
-  const plot = (title: string, kind: Kind) => plotOf(title, growing(kind), figures, record.assumptions);
-  return {
-    'scale.md': pageOf(record, figures),
-    'scale-routed.svg': plot('Cores by clients, if each team shares its views and uses one server', kinds.routed),
-    'scale-user.svg': plot('Cores by clients, if each user has their own views', kinds.user),
-  };
+const example = `| Operation | per second | server, µs | Postgres, µs | server, ms/s | Postgres, ms/s |
+|---|--:|--:|--:|--:|--:|
+| A push of one mutation | 10 | 690 | 490 | 6.9 | 4.9 |
+| A poll for pokes that finds a change | 10 | 2000 | 2300 | 20.0 | 23.0 |
+| A poll that finds no changes; pulls share it | 150 | 300 | 65 | 45.0 | 9.8 |
+| Finding the affected cohorts, per cohort | 500 | 4.9 | 2.4 | 2.5 | 1.2 |
+| The same, per cohort and changed row | 500 | 0 | 0.16 | 0.0 | 0.1 |
+| A poke | 400 | 18 | 17 | 7.2 | 6.8 |
+| A pull of one changed row, without its statement | 400 | 190 | 20 | 76.0 | 8.0 |
+| The statement of such a pull; pulls share it | 200 | 2200 | 1000 | 440.0 | 200.0 |
+| Keeping a stream open, per second | 2000 | 12 | 0 | 24.0 | 0.0 |
+| An idle server, per second | 1 | 3000 | 8000 | 3.0 | 8.0 |
+| Sum | | | | 624.6 | 261.8 |`;
+
+const us = (value: number): string => (value === 0 ? '0' : value < 0.1 ? value.toFixed(3) : digits(value));
+
+function costsTable(record: ScaleRecord): string {
+  const primary = costsOf(record.primary, record.design);
+  const standby = costsOf(record.standby, record.design, primary);
+  const rows = operations.map(([name, label]) => {
+    const [own, other] = [primary[name], standby[name]];
+    const values = [own.server, own.primary, other.server, other.primary, other.standby];
+    return `| ${label} | ${values.map(us).join(' | ')} |`;
+  });
+  return `| µs of processor time | server | Postgres | server, reading from a standby | primary | standby |
+|---|--:|--:|--:|--:|--:|
+${rows.join('\n')}`;
 }
 
-function plotOf(title: string, works: readonly Workload[], figures: Figures, assumed: Assumptions): string {
-  const all = works.map((work) => ({ x: work.clients, plan: planFor(work, figures, assumed) }));
-  const enough = all.filter(({ plan }) => plan.suffices);
-  const plans = enough.length > 0 ? enough : all;
-  const curve = (name: string, of: (plan: Plan) => number) => ({
-    name,
-    // The axis has no zero.
-    points: plans.map(({ x, plan }) => ({ x, y: Math.max(0.01, of(plan)) })),
-  });
-  return drawPlot({
-    title,
-    xTitle: 'clients online, each writing every 200 s',
-    yTitle: 'cores',
-    unit: 'cores',
-    curves: [
-      curve('all servers', ({ serverCores }) => serverCores),
-      curve('all standbys', ({ standbys, standbyCores }) => standbys * standbyCores),
-      curve('primary', ({ primaryCores }) => primaryCores),
-    ],
-    xLabel: short,
-  });
-}
-
-function pageOf(record: ScaleRecord, figures: Figures): string {
-  const { machine, primary, standby, held, assumptions: assumed } = record;
+/** The page depends on the record alone. */
+export function scalePageOf(record: ScaleRecord): string {
   return `<!-- Made by \`npm run bench -- scale-report\` from scale.json. Changes by hand are lost. -->
 
 # Scale
 
-How many servers and standbys a deployment needs, and what limits it. We measured the CPU time of each operation. A
-model turns these costs into plans, and a simulation and real runs check the model. \`npm run bench -- scale\` does all
-of this. [Performance](performance.md) shows how long operations take.
+The processor time of each operation, to estimate how many processors a workload needs.
+[Performance](performance.md) shows how long operations take.
 
-| | |
-|---|---|
-| Date | ${record.at.slice(0, 10)}, ${Math.round(record.seconds / 60)} minutes${record.isQuick ? ', **a smoke run: too short for figures to rely on**' : ''} |
-| Machine | ${machine.cpus} × ${machine.model}, ${Math.round(machine.memoryMB / 1024)} GB, ${machine.platform}; load before the run ${machine.load.toFixed(1)}${machine.load < machine.cpus / 4 ? '' : ': **other work made everything more expensive**'} |
-| Versions | Tidemark ${record.tidemark}, Node ${record.node}, ${record.postgres} |
-| Postgres's settings | ${Object.entries(record.settings)
-    .map(([name, value]) => `${name} = ${value}`)
-    .join(', ')}; otherwise the defaults, so every commit is durable |
+${headOf(record)}
 
-## What operations cost
+## Costs
 
-Costs are in microseconds of CPU time, as Linux counts it for the processes of the server, the primary and the standby.
-The first two columns are for a server that reads from the primary, the last three for one that reads from a standby.
-Costs are differences between phases of the measurement; a cost too small to detect is 0. A server that reads from a
-standby polls the primary first, at most once in ${minIntervalMs} ms. That is too rare to measure what such a poll costs the server,
-so this cost comes from the first column. A *cohort* is all subscribers whose view has the same parameters.
+In microseconds of processor time, of the server's process and of all processes of Postgres. The first two columns are
+for a server that reads from the primary, the last three for one that reads from a standby. A *cohort* is all
+subscribers whose views have equal parameters.
 
-${costsTable(primary, standby)}
+${costsTable(record)}
 
-${sizesTable(primary)}
+## Measurement
 
-The bytes include headers, but not TLS or TCP, and are counted without compression.
+\`npm run bench -- scale${record.isQuick ? ' --quick' : ''}\` repeats one operation many times in each phase, and reads the processor time of each process
+from Linux before and after. A cost is a difference between phases, divided by the number of operations. For example,
+the cost of a poke follows from a phase whose writes poke one client, and one whose writes poke ${members}. An idle server's
+time is subtracted. \`pg_stat_statements\` counts polls and shared statements. A cost too small to measure is 0.
 
-## Plans
+A document has about 150 bytes, a team has ${members} members, and each member sees the ${documents} documents of the team. A push changes
+one document. Server, Postgres and clients share the machine. A server that reads from a standby polls the primary at
+most once in 10 ms. That is too rare to measure what a poll costs the server, so this cost comes from the first column.
 
-Each client writes every ${Math.round(1 / perClient)} s, and ${usual.audience} online clients see each write: 100,000 clients cause ${100_000 * perClient} writes and
-${(100_000 * perClient * usual.audience).toLocaleString('en-US')} pokes per second. Servers are processes, each limited to ${percent(assumed)} % of a core and ${assumed.streamsPerServer.toLocaleString('en-US')} streams. A database has ${assumed.databaseCores}
-cores of the machine above, and may use ${percent(assumed)} % of them. Each plan has the fewest servers and standbys that suffice. If no
-number suffices, the table says "too much".
+## Estimate processors
 
-### Each team shares its views and uses one server
+Multiply each cost by its number of operations per second, and add up. For example, 2,000 clients are online, in 50
+teams of 40. They push 10 mutations per second, each of which the 40 clients of a team see. A team's clients have equal
+parameters, so there are 50 cohorts. One server reads from the primary. The costs are rounded to two digits:
 
-Many users share the parameters of the views, such as a tenant or a project: \`where team_id = \${team}\`. A proxy sends
-all clients of a team to the same server, for example by a hash of the tenant's name. If that server fails, they use
-another one, because the routing only improves speed.
+${example}
 
-${plansTable(growing(kinds.routed), figures, assumed)}
+The server needs 0.62 of a processor, and Postgres 0.26. To leave room for bursts, such as reconnecting clients, do not
+plan to use more than about 60 % of a processor. So run two servers here.
 
-![Cores by clients](scale-routed.svg)
+- **Polls.** While clients write this often, a server polls about every 6 ms. A quiet server polls five times a second.
+- **Shared statements.** Pulls with equal cookies that arrive while a statement runs share the next one. The example
+  assumes that two pulls share one.
+- **Several servers.** Each server polls, and checks every write for all of its cohorts. So all servers together check
+  cohorts × changed rows, which grows with the square of the number of clients if each has its own parameters. Give
+  views equal parameters, such as a tenant's, and let a proxy send a tenant's clients to the same server.
+- **Standbys** take over the reads. Each push then costs the primary its own time, plus that of sending its WAL to each
+  standby.
+- **Rare operations.** Opening streams and first pulls hardly matter here: a server ends a stream after an hour.
 
-### Each team shares its views and uses any server
-
-With many servers, each has only one or two clients of a team, so these clients share little.
-
-${plansTable(growing(kinds.team), figures, assumed)}
-
-### Each user has their own views
-
-The parameter is the user: \`where team_id in (select team_id from member where user_id = \${userID})\`.
-
-${plansTable(growing(kinds.user), figures, assumed)}
-
-![Cores by clients](scale-user.svg)
-
-## Limits
-
-${endOf(figures, assumed)}
-
-### Tenants in several clusters
-
-If tenants share no data, give each cluster some of the tenants and its own servers. The servers of a cluster poll only
-for its own writes, on behalf of its own clients. The table is for one million clients, with views that teams share; the
-clients use any server of their cluster.
-
-${clustersTable(1_000_000, kinds.team, figures, assumed)}
-
-## How the model works
-
-${modelText(assumed)}
-
-## What standbys spare the primary
-
-These are real runs with the same streams, servers and writes, with and without standbys. The values are the primary's
-CPU time per pull, in microseconds. They include polls and pokes, but not the cost of pushes by the first table.
-
-${sparedTable(held, figures)}
-
-## How accurate the model is
-
-These are real runs, with servers, databases and clients on the machine above. The model and the simulation get the
-costs from the first table, the number of clients, and how often they wrote. The brackets show how far each is off.
-
-${held.map(heldSection).join('\n\n')}
+The costs do not include TLS and proxies, disks, waiting for locks, larger rows, views that are compared rather than
+[incremental](../docs/views.md), and mutators that do more than change one row.
 `;
-}
-
-function heldSection(held: Held): string {
-  const reading =
-    held.standbys === 0
-      ? 'reading from the primary'
-      : `reading from ${held.standbys === 1 ? 'a standby' : `${held.standbys} standbys`}`;
-  const views = held.seats === 'team' ? 'views shared by teams' : 'separate views for each user';
-  return `### ${held.streams.toLocaleString('en-US')} streams, ${views}, ${held.servers} ${held.servers === 1 ? 'server' : 'servers'} ${reading}
-
-Duration: ${held.seconds.toFixed(0)} s. ${held.failures === 0 ? 'No stream ended, and no pull failed.' : `**${held.failures} streams ended or pulls failed.**`}
-
-${heldTable(held)}`;
-}
-
-const percent = ({ utilization }: Assumptions): string => (100 * utilization).toFixed(0);
-
-function endOf(figures: Figures, assumed: Assumptions): string {
-  const { push } = figures.primary;
-  const { sending, pair } = figures.standby;
-  const room = 1e6 * assumed.utilization * assumed.databaseCores;
-  const writesWith = (standbys: number) =>
-    Math.round(room / (push.primary + standbys * sending.primary)).toLocaleString('en-US');
-  const share = (kind: Kind) => {
-    const part = askingShare(kind, figures, assumed);
-    return part === undefined ? 'too much' : `${(100 * part).toFixed(0)} %`;
-  };
-  return `**The primary's writes.** You can add servers and standbys, but there is only one primary. A push of one mutation
-costs it ${us(push.primary)} µs, so ${assumed.databaseCores} cores at ${percent(assumed)} % take ${writesWith(0)} of these pushes per second. With four standbys they take ${writesWith(4)},
-and with twenty ${writesWith(20)}, because the primary sends its WAL to each of them (${us(sending.primary)} µs per push). Pushes of several
-mutations cost [less per mutation](performance.md#push). Disks, and locks on rows that many clients write, may set a
-lower limit; the model covers neither.
-
-**Finding the clients that a write affects.** Every server checks every write for all of its cohorts. All servers
-together check cohorts × writes, however many servers there are: ${us(pair.standby)} µs of a standby per cohort and row. With
-100,000 clients, this takes ${share(kinds.user)} of the CPU time of all servers and databases if each user has their own views, ${share(kinds.team)} if
-teams share their views and use any server, and ${share(kinds.routed)} if each team uses one server. The cost grows with
-the square of the number of clients, because more clients also write more. If one poll has over ${quick.anyVersion.toLocaleString('en-US')} cohorts times
-changes, a server checks them in the background, and pokes arrive some seconds late. Above ${thorough.anyVersion.toLocaleString('en-US')}, it pokes all
-clients, for which the tables above say "too much".`;
-}
-
-/** The share of processor time that queries for affected cohorts take; undefined if no plan suffices. */
-function askingShare(kind: Kind, figures: Figures, assumed: Assumptions): number | undefined {
-  const work: Workload = { ...usual, ...kind, clients: 100_000, writes: 100_000 * perClient };
-  const plan = planFor(work, figures, assumed);
-  if (!plan.suffices) return undefined;
-  const asking = askingOf(plan.rates, plan, figures);
-  const ofDatabases = plan.primaryCores + plan.standbys * plan.standbyCores;
-  return (asking.server + asking.primary + asking.standby) / 1e6 / (plan.serverCores + ofDatabases);
-}
-
-function modelText({ spreadMs, roundTripMs }: Assumptions): string {
-  return `The formulas are in \`bench/scale/model/rates.ts\`. The simulation beside it runs the same events one by one, by the rules
-of the server, and a test compares the formulas with it.
-
-- **The load is the sum of all operations**, each at its cost. Time spent waiting costs nothing.
-- **Polls for pokes.** After a poll that finds a change, a server pauses for twice as long as the poll took. The next
-  poll finds what is written during the pause. Without changes, it polls every 5 to 7 ms at first, and after 10 s at
-  intervals of 1/800 of the time since the last change, at most 200 ms.
-- **Pokes and pulls.** Each client that sees a write is poked once per poll. It pulls within ${spreadMs} ms, once for all pokes
-  in that time.
-- **Shared statements.** Pulls that arrive while a statement runs share the next one, if they have seen the same
-  transactions. So the more writes there are, the less pulls share. Pulls that read from a standby have waited for the
-  same poll of the primary, and share more than the model assumes: it plans too many cores rather than too few.
-- **Polls of the primary.** Before a pull reads from a standby, its server asks the primary which mutations it has
-  applied. All pulls within ${minIntervalMs} ms share that poll.
-- **Streams.** Each client opens a stream ${usual.opensPerHour} times an hour, because servers end streams after an hour and clients
-  disconnect. Each time, it makes a pull that finds no changes. Each client makes ${usual.firstPullsPerDay} first pulls of ${usual.firstRows.toLocaleString('en-US')} rows a day.
-- **Clients are evenly distributed**, and so are writes over teams and over time.
-- **A round trip** between server and database takes ${roundTripMs} ms.
-
-The model ignores queues on busy processors, bursts (after a restart, all clients of a server reconnect within three
-seconds), connections and TLS, which a proxy terminates, disks, memory of the databases, larger rows, views that are
-compared rather than [incremental](views.md), mutators that do more than write one row, and what the memory accesses of
-a second core cost the first.`;
 }

@@ -1,19 +1,11 @@
 /** The record of a run, kept as JSON. */
 import type { Run } from '../../report/run-record.js';
-import type { Held } from '../held.js';
-import type { Measured } from '../measure/costs.js';
-import type { Assumptions, Figures } from '../model/workload.js';
+import type { Design, Phase } from '../measure/phases.js';
 
 export interface ScaleRecord extends Run {
   readonly isQuick: boolean;
-  readonly assumptions: Assumptions;
+  readonly design: Design;
   /** With reads from the primary, and with reads from a standby. */
-  readonly primary: Measured;
-  readonly standby: Measured;
-  readonly held: readonly Held[];
-}
-
-export function figuresOf({ primary, standby }: Pick<ScaleRecord, 'primary' | 'standby'>): Figures {
-  const { traffic, memory } = primary;
-  return { primary: primary.costs, standby: standby.costs, traffic, memory };
+  readonly primary: readonly Phase[];
+  readonly standby: readonly Phase[];
 }
