@@ -1,24 +1,23 @@
+import type { UserContext } from '../context.js';
 import type { ConnectionBudget } from '../db/connection-budget.js';
 import type { Semaphores } from '../semaphores.js';
 import { EventLoopLag } from '../telemetry/event-loop-lag.js';
-import { type GaugeInputs, type GaugeSources, gaugeValues } from '../telemetry/gauges.js';
-import type { GaugeValue } from '../telemetry/recorder.js';
-import type { TenantCounts } from './tenant-registry.js';
+import { type GaugeInputs, gaugeValues } from '../telemetry/gauges.js';
+import type { GaugeReader, GaugeValue } from '../telemetry/recorder.js';
+import type { TenantRegistry } from './tenant-registry.js';
 
 /** The sources of the gauges of a process with tenants. */
 export interface TenantGaugeSources {
   readonly connectionBudget: ConnectionBudget;
   readonly budgets: GaugeInputs['budgets'];
-  readonly tenantCounts: () => TenantCounts;
-  /** Returns the sources of each open tenant. */
-  readonly openTenants: () => readonly GaugeSources[];
+  readonly registry: Pick<TenantRegistry<UserContext, unknown>, 'counts' | 'gaugeSources'>;
 }
 
 /**
  * Reads the gauges of all tenants as totals, because a series for each tenant would be too many. Omits gauges that need
  * a query of each database, such as the size of its change log.
  */
-export class TenantGauges {
+export class TenantGauges implements GaugeReader {
   readonly #sources: TenantGaugeSources;
   readonly #eventLoop = new EventLoopLag();
 
@@ -27,15 +26,15 @@ export class TenantGauges {
   }
 
   read(): GaugeValue[] {
-    const { connectionBudget, budgets, tenantCounts, openTenants } = this.#sources;
-    const all = openTenants();
-    const lags = all.flatMap(({ notifier }) => notifier().lagMs ?? []);
+    const { connectionBudget, budgets, registry } = this.#sources;
+    const all = registry.gaugeSources();
+    const lags = all.flatMap(({ replicaRouter }) => replicaRouter.notifierState().lagMs ?? []);
     const totalsOf = (semaphore: keyof Semaphores) => ({
       running: sum(all.map(({ semaphores }) => semaphores[semaphore].running)),
       waiting: sum(all.map(({ semaphores }) => semaphores[semaphore].waiting)),
     });
     return [
-      ...Object.entries(tenantCounts()).map(
+      ...Object.entries(registry.counts()).map(
         ([state, value]): GaugeValue => ({ name: 'tidemark.tenants', value, attributes: { state } }),
       ),
       ...gaugeValues({
@@ -43,8 +42,8 @@ export class TenantGauges {
         semaphores: { longReads: totalsOf('longReads'), reads: totalsOf('reads'), writes: totalsOf('writes') },
         budgets,
         lagMs: lags.length > 0 ? Math.max(...lags) : null,
-        differences: sum(all.map(({ consistencyChecks }) => consistencyChecks().differences)),
-        heldSeconds: Math.max(0, ...all.map(({ upkeep }) => upkeep().heldSeconds)),
+        differences: sum(all.map(({ replicaRouter }) => replicaRouter.consistencyState().differences)),
+        heldSeconds: Math.max(0, ...all.map(({ upkeep }) => upkeep.state().heldSeconds)),
       }),
       { name: 'tidemark.event_loop.lag', value: this.#eventLoop.read() },
     ];

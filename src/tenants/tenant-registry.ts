@@ -1,12 +1,14 @@
 import type { UserContext } from '../context.js';
+import type { Readiness } from '../endpoints/health.js';
 import { Problem } from '../errors.js';
 import { describeError, type Logger, withFields } from '../log.js';
 import { repeat } from '../repeat.js';
 import type { StartedSync } from '../server.js';
-import { ConcurrencyShares } from './concurrency-shares.js';
+import type { GaugeSources } from '../telemetry/gauges.js';
 import { idleTenants, leastRecentlyUsed } from './eviction.js';
-import { FloodLimiter } from './flood-limiter.js';
-import { Tenant } from './tenant.js';
+import type { TenantsOptions } from './options.js';
+import { openConfig, startTenant, type TenantResources } from './start-tenant.js';
+import { Tenant, type TenantOwner } from './tenant.js';
 import { dueForUpkeep } from './upkeep.js';
 
 const maxSweepIntervalMs = 1_000;
@@ -14,14 +16,12 @@ const maxSweepIntervalMs = 1_000;
 const maxClosedTenants = 10_000;
 
 /** The options of `TenantRegistry`. */
-export interface TenantRegistryOptions<Context extends UserContext> {
+export interface TenantRegistryOptions<Context extends UserContext, Tx> {
+  /** The application, which knows its tenants. */
+  readonly application: Pick<TenantsOptions<Context, Tx>, 'open'>;
   readonly maxOpen: number;
   readonly idleMs: number;
-  readonly log: Logger;
-  /**
-   * Looks up how to start a tenant. Returns the start function. A Problem that it rejects with becomes the response.
-   */
-  readonly prepare: (tenant: Tenant<Context>) => Promise<() => Promise<StartedSync<Context>>>;
+  readonly resources: TenantResources;
 }
 
 /** The number of tenants in each state. */
@@ -34,24 +34,23 @@ export interface TenantCounts {
 }
 
 /** The tenants that have been requested: all open ones, and some that are not open. */
-export class TenantRegistry<Context extends UserContext> {
-  readonly #options: TenantRegistryOptions<Context>;
+export class TenantRegistry<Context extends UserContext, Tx> implements Readiness, TenantOwner<Context> {
+  readonly #options: TenantRegistryOptions<Context, Tx>;
+  readonly #log: Logger;
   /** Tenants that are open or being opened. */
   readonly #openTenants = new Map<string, Tenant<Context>>();
   /** Tenants that are not open, in the order of insertion. */
   readonly #closedTenants = new Map<string, Tenant<Context>>();
   readonly #closing = new Set<Promise<void>>();
   readonly #endSweeps: () => void;
-  readonly #floodLimiter = new FloodLimiter();
-  readonly #shares = new ConcurrencyShares(this.#floodLimiter);
-  #subscribedCount = 0;
   #isStopping = false;
   #isReplaced = false;
   #isClosed = false;
 
-  constructor(options: TenantRegistryOptions<Context>) {
+  constructor(options: TenantRegistryOptions<Context, Tx>) {
     this.#options = options;
-    const onFailure = (error: unknown) => options.log.error({ error: describeError(error) }, 'Idle tenants stay open');
+    this.#log = options.resources.log;
+    const onFailure = (error: unknown) => this.#log.error({ error: describeError(error) }, 'Idle tenants stay open');
     this.#endSweeps = repeat(async () => this.#sweep(), Math.min(options.idleMs, maxSweepIntervalMs), onFailure);
   }
 
@@ -59,14 +58,18 @@ export class TenantRegistry<Context extends UserContext> {
     return this.#isStopping;
   }
 
-  /** The number of tenants that had subscribers at the last sweep. */
-  get subscribedCount(): number {
-    return this.#subscribedCount;
+  async check(): Promise<object> {
+    return { tenants: this.counts() };
   }
 
   /** Returns the open tenants. */
   listOpen(): Tenant<Context>[] {
     return [...this.#openTenants.values()].filter(({ isOpen }) => isOpen);
+  }
+
+  /** Returns the gauge sources of each open tenant. */
+  gaugeSources(): GaugeSources[] {
+    return this.listOpen().flatMap(({ gaugeSources }) => gaugeSources ?? []);
   }
 
   counts(): TenantCounts {
@@ -81,11 +84,8 @@ export class TenantRegistry<Context extends UserContext> {
     const existing = this.#openTenants.get(name) ?? this.#closedTenants.get(name);
     if (existing) return existing;
     const tenant: Tenant<Context> = new Tenant<Context>(name, {
-      start: (one) => this.#start(one),
-      log: withFields(this.#options.log, { tenant: name }),
-      floodLimiter: this.#floodLimiter,
-      shares: this.#shares,
-      applyShutdown: (sync) => this.#applyShutdown(sync),
+      owner: this,
+      log: withFields(this.#log, { tenant: name }),
     });
     this.#closedTenants.set(name, tenant);
     this.#trimClosed();
@@ -111,17 +111,17 @@ export class TenantRegistry<Context extends UserContext> {
     await Promise.all(this.#closing);
   }
 
-  #applyShutdown(sync: StartedSync<Context>): void {
+  applyShutdown(sync: StartedSync<Context>): void {
     if (this.#isStopping) sync.drain();
     else if (this.#isReplaced) sync.endStreams();
   }
 
-  async #start(tenant: Tenant<Context>): Promise<StartedSync<Context>> {
+  async start(tenant: Tenant<Context>): Promise<StartedSync<Context>> {
     // Requests for tenants that do not exist fail here, before an open tenant is closed for them.
-    const start = await this.#options.prepare(tenant);
+    const config = await openConfig(this.#options.application, tenant.name);
     this.#markOpen(tenant);
     try {
-      return await start();
+      return await startTenant(tenant, config, this.#options.resources);
     } catch (error) {
       this.#markClosed(tenant);
       throw error;
@@ -148,11 +148,10 @@ export class TenantRegistry<Context extends UserContext> {
   /** Closes a tenant in the background. A request during that time opens the tenant again as a new instance. */
   #evict(tenant: Tenant<Context>): void {
     this.#openTenants.delete(tenant.name);
-    this.#floodLimiter.forget(tenant.name);
     const closing = tenant
       .runUpkeep()
       .then(() => tenant.close())
-      .catch((error: unknown) => this.#options.log.warn({ error: describeError(error) }, 'A tenant did not close'))
+      .catch((error: unknown) => this.#log.warn({ error: describeError(error) }, 'A tenant did not close'))
       .finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
@@ -162,7 +161,7 @@ export class TenantRegistry<Context extends UserContext> {
     for (const tenant of idleTenants(this.#openTenants.values(), now, this.#options.idleMs)) this.#evict(tenant);
     const subscribed = [...this.#openTenants.values()].filter(({ hasSubscribers }) => hasSubscribers);
     for (const tenant of subscribed) tenant.recordUse();
-    this.#subscribedCount = subscribed.length;
+    this.#options.resources.pollPacer.subscribedCount = subscribed.length;
     for (const { tenant, inMs } of dueForUpkeep(this.#openTenants.values(), now)) {
       setTimeout(() => tenant.runUpkeep(), inMs).unref();
     }

@@ -5,10 +5,9 @@ import { lazySync } from '../lazy-sync.js';
 import { startDeadline } from '../limits/deadline.js';
 import { describeError, type Logger } from '../log.js';
 import type { StartedSync, Sync } from '../server.js';
+import type { RequestTracker } from '../telemetry/requests.js';
 import { BackOff } from './back-off.js';
-import type { ConcurrencyShares } from './concurrency-shares.js';
 import type { OpenTenant } from './eviction.js';
-import type { FloodLimiter } from './flood-limiter.js';
 import { TenantLimiter } from './tenant-limiter.js';
 
 /** The maximum number of a tenant's concurrent requests. The server refuses others before it reads them. */
@@ -18,25 +17,28 @@ const refusals = { everyMs: 50, maxWaitMs: 10_000 };
 /** How long a request waits for its tenant to open. */
 const openTimeoutMs = 10_000;
 
-/** The dependencies of a `Tenant`. */
-export interface TenantParts<Context extends UserContext> {
+/** Starts the syncs of tenants, and ends them with the process. */
+export interface TenantOwner<Context extends UserContext> {
   /**
    * Starts the tenant's sync. A Problem that it rejects with becomes the response; any other error counts as a failure.
    */
-  readonly start: (tenant: Tenant<Context>) => Promise<StartedSync<Context>>;
+  start(tenant: Tenant<Context>): Promise<StartedSync<Context>>;
+  /** Drains the sync, or ends its streams, if the whole process has been told to. */
+  applyShutdown(sync: StartedSync<Context>): void;
+}
+
+/** The dependencies of a `Tenant`. */
+export interface TenantParts<Context extends UserContext> {
+  readonly owner: TenantOwner<Context>;
   /** Adds the tenant's name to every line. */
   readonly log: Logger;
-  readonly floodLimiter: FloodLimiter;
-  readonly shares: ConcurrencyShares;
-  /** Drains the sync, or ends its streams, if the whole process has been told to. */
-  readonly applyShutdown: (sync: StartedSync<Context>) => void;
 }
 
 /** A tenant, open or not. It opens at its first use, and again after it has been closed. */
-export class Tenant<Context extends UserContext> implements OpenTenant {
+export class Tenant<Context extends UserContext> implements OpenTenant, RequestTracker {
   readonly name: string;
   readonly #parts: TenantParts<Context>;
-  readonly #limiter: TenantLimiter;
+  readonly #limiter = new TenantLimiter();
   readonly #backOff = new BackOff();
   #lazy = this.#closed();
   #sync: StartedSync<Context> | undefined;
@@ -54,7 +56,6 @@ export class Tenant<Context extends UserContext> implements OpenTenant {
   constructor(name: string, parts: TenantParts<Context>) {
     this.name = name;
     this.#parts = parts;
-    this.#limiter = new TenantLimiter(name, parts.floodLimiter, parts.shares);
   }
 
   get isOpen(): boolean {
@@ -94,13 +95,7 @@ export class Tenant<Context extends UserContext> implements OpenTenant {
    * @throws Problem if the tenant cannot be opened, or has too many concurrent requests
    */
   async serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
-    this.#parts.floodLimiter.recordArrival(this.name, performance.now());
-    const serving = this.use((sync) =>
-      this.#limiter.run(
-        () => answer(sync),
-        () => request.signal,
-      ),
-    );
+    const serving = this.use((sync) => this.#limiter.run(() => answer(sync), request));
     const isRefused = await serving.then(
       ({ status }) => status === 503,
       () => true,
@@ -163,7 +158,7 @@ export class Tenant<Context extends UserContext> implements OpenTenant {
   }
 
   applyShutdown(): void {
-    if (this.#sync) this.#parts.applyShutdown(this.#sync);
+    if (this.#sync) this.#parts.owner.applyShutdown(this.#sync);
   }
 
   /** Closes the tenant. The next use opens it again. */
@@ -181,11 +176,11 @@ export class Tenant<Context extends UserContext> implements OpenTenant {
   async #start(): Promise<StartedSync<Context>> {
     this.#isOpening = true;
     try {
-      const sync = await this.#parts.start(this);
+      const sync = await this.#parts.owner.start(this);
       this.#backOff.succeed();
       this.#lastUpkeepAt = performance.now();
       this.#sync = sync;
-      this.#parts.applyShutdown(sync);
+      this.#parts.owner.applyShutdown(sync);
       return sync;
     } catch (error) {
       throw this.#fail(error);

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { silent } from '../../test/support/log.js';
 import type { StartedSync } from '../server.js';
-import { ConcurrencyShares } from './concurrency-shares.js';
-import { FloodLimiter } from './flood-limiter.js';
 import { Tenant } from './tenant.js';
 import { dueForUpkeep } from './upkeep.js';
 
@@ -37,13 +35,9 @@ it('upkeep runs for a tenant only after it has been used', async () => {
     runUpkeep: async () => times++,
     gaugeSources: { streams: { used: 0 } },
   } as unknown as StartedSync;
-  const floodLimiter = new FloodLimiter();
   const tenant = new Tenant('acme', {
-    start: async () => sync,
+    owner: { start: async () => sync, applyShutdown() {} },
     log: silent,
-    floodLimiter,
-    shares: new ConcurrencyShares(floodLimiter),
-    applyShutdown() {},
   });
   await tenant.runUpkeep();
   expect([tenant.neglectedSince, times]).toEqual([undefined, 0]);
