@@ -7,10 +7,10 @@ import type { Semaphore } from '../limits/semaphore.js';
  */
 export async function openWithPermit<T extends { close(): Promise<void> }>(
   semaphore: Semaphore,
-  { context, signal }: Caller,
+  { context, request }: Caller,
   open: () => Promise<T>,
 ): Promise<T> {
-  const release = await semaphore.acquire(context.userID, signal);
+  const release = await semaphore.acquire(context.userID, request);
   try {
     const opened = await open();
     return { ...opened, close: () => opened.close().finally(release) };

@@ -9,18 +9,28 @@ import { type Checksums, readChecksums } from '../store/patches/checksums.js';
 import type { FullPatch } from '../store/patches/full-patch.js';
 import { firstField, OpWriter } from './write-ops.js';
 
-/** The parts of a patch, in the order in which they arrive. */
-export interface PatchStream {
-  readonly observation: PatchObservation;
-  readonly checksums: Checksums | undefined;
-  /** The ops without the first comma; empty if there are none. */
-  readonly ops: AsyncIterator<Uint8Array>;
+interface Closable {
   /** Ends the statement, even if not all of its output has been read. */
   close(): Promise<void>;
 }
 
+/** The parts of a patch, in the order in which they arrive. */
+export interface PatchStream extends Closable {
+  readonly observation: PatchObservation;
+  readonly checksums: Checksums | undefined;
+  /** The ops without the first comma; empty if there are none. */
+  readonly ops: AsyncIterator<Uint8Array>;
+}
+
+/** The result of a statement that found more rows than it may yield. */
+export interface TooManyRows extends Closable {
+  readonly observation: undefined;
+}
+
 const newline = 0x0a;
 const comma = 0x2c;
+/** The only line if there are too many rows; see `LinesQueries`. */
+const tooManyRows = 'null';
 /** COPY's quote character. It surrounds values that contain a line break, and JSON text never contains it. */
 const quote = 0x01;
 
@@ -45,8 +55,7 @@ export function openPatch(
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
     const observation = readPatchObservation(line);
     if (!hasChecksums) return { observation, checksums: undefined, ops: ops(remainder, chunks, unquoted) };
-    const second = await readLine(remainder, chunks);
-    return { observation, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks, unquoted) };
+    return withChecksums(observation, remainder, chunks);
   });
 }
 
@@ -54,21 +63,53 @@ export function openPatch(
  * Runs a statement that yields a full patch, and reads it up to the ops.
  * @throws as `openPatch`
  */
-export function openFullPatch(db: Database, patch: FullPatch, signal?: AbortSignal): Promise<PatchStream> {
+export function openFullPatch(
+  db: Database,
+  patch: FullPatch,
+  signal?: AbortSignal,
+): Promise<PatchStream | TooManyRows> {
   return open(db, patch.statement, signal, async (chunks) => {
     const { line, remainder } = await readLine(new Uint8Array(), chunks);
+    const first = firstField(line);
+    if (first === tooManyRows) return { observation: undefined };
     const writer = new OpWriter(patch.ops);
-    const observation = readPatchObservation(firstField(line));
+    const observation = readPatchObservation(first);
     return { observation, checksums: undefined, ops: ops(remainder, chunks, (bytes) => writer.write(bytes)) };
   });
 }
 
-function open(
+/**
+ * Runs a statement that yields a full patch with checksums, and reads it up to the ops.
+ * @throws as `openPatch`
+ */
+export function openFullPatchWithChecksums(
+  db: Database,
+  statement: string,
+  signal?: AbortSignal,
+): Promise<PatchStream | TooManyRows> {
+  return open(db, statement, signal, async (chunks) => {
+    const { line, remainder } = await readLine(new Uint8Array(), chunks);
+    if (line === tooManyRows) return { observation: undefined };
+    return withChecksums(readPatchObservation(line), remainder, chunks);
+  });
+}
+
+/** @param remainder the bytes after the observation that have been read */
+async function withChecksums(
+  observation: PatchObservation,
+  remainder: Uint8Array,
+  chunks: Chunks,
+): Promise<Omit<PatchStream, 'close'>> {
+  const second = await readLine(remainder, chunks);
+  return { observation, checksums: readChecksums(second.line), ops: ops(second.remainder, chunks, unquoted) };
+}
+
+function open<Parts extends object>(
   db: Database,
   statement: string,
   signal: AbortSignal | undefined,
-  read: (chunks: Chunks) => Promise<Omit<PatchStream, 'close'>>,
-): Promise<PatchStream> {
+  read: (chunks: Chunks) => Promise<Parts>,
+): Promise<Parts & Closable> {
   const openOnce = async () => {
     const chunks = db.copy(statement, signal)[Symbol.asyncIterator]();
     const close = async () => void (await chunks.return?.());

@@ -1,11 +1,10 @@
 /** Plans the answer to a pull from an observed state. Pure. */
 import { Problem } from '../errors.js';
 import type { ObservedState } from '../store/observation.js';
-import { identityOf } from './identity.js';
-import { type AnswerPlan, type Plan, planPull } from './plan.js';
-import { isNewClient, isRenewed, type PullTarget } from './pull-target.js';
+import { type AnswerPlan, identityOf, isRenewalDue, type Plan, planPull } from './plan.js';
 import { satisfies } from './read-requirement.js';
 import type { Reader } from './reader.js';
+import type { PullTarget } from './session.js';
 
 /** @throws Problem if the client group belongs to another user, or a client's record is lost. */
 export function planAnswer(target: PullTarget, state: ObservedState): AnswerPlan {
@@ -35,4 +34,16 @@ function planSince({ cookie, schemaChanges, viewDifference }: Reader, target: Pu
   const { clientGroupID } = target.session.request;
   const views = viewDifference && { views: cookie.views };
   return planPull(cookie, { state, clientGroupID, ...identityOf(target.resolved, state), schemaChanges, ...views });
+}
+
+/** True if the server has no record of the client that the request names; see `lastMutationIDChanges`. */
+function isNewClient({ session }: PullTarget, state: ObservedState): boolean {
+  return session.request.client !== undefined && !state.clientKnown;
+}
+
+/** True if the answer needs a new cookie. */
+export function isRenewed(target: PullTarget, reader: Reader, state: ObservedState, hasOps: boolean): boolean {
+  if (reader.viewDifference) return true;
+  if (hasOps || target.session.format === 'rows') return hasOps;
+  return isRenewalDue(reader.cookie, state) || isNewClient(target, state) || reader.schemaChanges.size > 0;
 }

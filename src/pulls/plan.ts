@@ -1,12 +1,12 @@
 /**
  * Decides how to answer a pull. Pure: it takes the cookie and the database's state, and returns the kind of answer.
  */
-import type { CookieMeaning, OpenedCookie } from '../protocol/cookie.js';
+import { type CookieFields, type CookieMeaning, databaseIDOf, type OpenedCookie } from '../protocol/cookie.js';
 import { timelineStatusOf } from '../protocol/history.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
-import { manyRows, type ObservedState } from '../store/observation.js';
+import type { ResolvedViews } from '../schema/schema-cache.js';
+import { type DatabaseState, manyRows, type ObservedState } from '../store/observation.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
-import type { ViewSize } from '../store/sizes.js';
 
 /** How to answer a pull. */
 export type Plan =
@@ -24,7 +24,7 @@ export type Plan =
    */
   | { readonly kind: 'delta'; readonly tables: readonly number[] }
   /** All data after a `clear`, because the cookie's state cannot be compared with the current one. */
-  | { readonly kind: 'reset'; readonly reason: ResetReason }
+  | Reset
   /**
    * The database has lost mutations that were confirmed to this group, as after a restore. A lower lastMutationID would
    * fail in the client on every retry, so the client must start over as a new group. The new group sends the same
@@ -39,6 +39,14 @@ export type AnswerPlan =
   | { readonly kind: 'renew' }
   /** The schema state is outdated: read it, and plan again. */
   | { readonly kind: 'outdated' };
+
+/** Sends all data. */
+export interface Reset {
+  readonly kind: 'reset';
+  readonly reason: ResetReason;
+  /** A reset of more rows than this would be more expensive than a delta. */
+  readonly maxRows?: number;
+}
 
 /** Why a client is reset. */
 export type ResetReason =
@@ -178,41 +186,13 @@ export function isRenewalDue(
   return lastMutationIDs !== null || cookie.parsedSnapshot.xmin < aging || rows >= manyRows || cookie.isOutdated;
 }
 
-/**
- * A delta over fewer changed keys than this is short. It takes less than a second, and its patch fits into the buffers
- * between server and client. It is always cheaper than a reset, unless the keys have changed very often.
- */
-const minLongDeltaKeys = 10_000;
-/**
- * A delta takes about twelve times as long for a changed key as a reset for a row. But after a reset, the network and
- * the client must also process all rows, not only those that have changed.
- */
-const rowsPerKey = 5;
-/** The cost of a delta for each changed key, in the units of Postgres's estimates. */
-const costPerKey = 8;
+/** The part of a cookie that identifies the database and the user's views. */
+export type Identity = Pick<CookieFields, 'databaseID' | 'views' | 'parameters' | 'schemaHashes'>;
 
-/** True if a delta over this many changed keys is short. */
-export function isShort(changedKeys: number): boolean {
-  return changedKeys < minLongDeltaKeys;
-}
-
-/**
- * With this many changed keys, a partition takes as long as a row of an incremental view. With four times as many, each
- * partition takes twice as long; see `rowsOfSides`.
- */
-const evenKeys = 625;
-
-/**
- * Returns the maximum size of views for which a reset is cheaper than a long delta over this many changed keys.
- * @param isKeyed true if the delta evaluates partitions of one of the views
- */
-export function sizeWorthReset(changedKeys: number, isKeyed: boolean): ViewSize {
-  const keys = Math.round(isKeyed ? changedKeys * Math.max(1, Math.sqrt(changedKeys / evenKeys)) : changedKeys);
-  return { rows: rowsPerKey * keys, cost: costPerKey * keys };
-}
-
-/** The inverse of `sizeWorthReset`: returns from which number of changed keys on a reset is cheaper than a delta. */
-export function keysWorthReset({ rows, cost }: ViewSize, isKeyed: boolean): number {
-  const keys = Math.max(1, rows / rowsPerKey, cost / costPerKey);
-  return Math.ceil(isKeyed && keys > evenKeys ? Math.cbrt(keys * keys * evenKeys) : keys);
+export function identityOf(
+  { viewDigests, parameters, schemaHashes, schema }: Omit<ResolvedViews, 'views' | 'queryDigest'>,
+  { installID, database }: Pick<DatabaseState, 'installID' | 'database'>,
+): Identity {
+  const databaseID = databaseIDOf(installID, schema.systemIdentifier, database);
+  return { databaseID, views: viewDigests, schemaHashes, ...(parameters !== undefined && { parameters }) };
 }

@@ -7,9 +7,8 @@ import { type WalPosition, walPositionText } from '../protocol/history.js';
 import { noGroup } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { ObservedState } from '../store/observation.js';
-import type { Identity } from './identity.js';
 import type { PatchStream } from './patch-stream.js';
-import type { ResetReason } from './plan.js';
+import type { Identity, ResetReason } from './plan.js';
 import type { PullSession } from './session.js';
 
 /** The result of a pull. */
@@ -42,9 +41,13 @@ export interface PatchResult {
   /** The first part of the ops or rows. */
   readonly firstChunks: readonly Uint8Array[];
   /** The remaining ops or rows. The caller must close it. */
-  readonly more?: PatchStream | undefined;
-  /** After all ops have been read: the patch that they belong to, if not to this one. */
-  readonly replacement?: (() => PatchResult | undefined) | undefined;
+  readonly more?: ReplaceableStream | undefined;
+}
+
+/** Ops or rows that can end with those of another patch. */
+export interface ReplaceableStream extends PatchStream {
+  /** The patch that all ops belong to in place of the stream's own, once they have been read; undefined if none. */
+  readonly replacement?: PatchResult | undefined;
 }
 
 /** Returns the fields of a new cookie. */

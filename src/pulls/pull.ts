@@ -10,10 +10,9 @@ import { throttleQueries } from '../semaphores.js';
 import type { ObservedState } from '../store/observation.js';
 import type { Collaborators } from './collaborators.js';
 import { DeltaSizes } from './delta-size.js';
-import { identityOf } from './identity.js';
-import { openReader } from './open-reader.js';
-import type { ResetReason } from './plan.js';
-import { planAnswer } from './plan-answer.js';
+import { openCookie } from './open-cookie.js';
+import { identityOf, type ResetReason } from './plan.js';
+import { isRenewed, planAnswer } from './plan-answer.js';
 import type { PrimaryState } from './primary-state.js';
 import {
   cookieFields,
@@ -22,10 +21,9 @@ import {
   type PatchResult,
   type PullResult,
 } from './pull-result.js';
-import { isRenewed, type PullTarget } from './pull-target.js';
 import { type PatchRead, readDelta, readEverything } from './read-patch.js';
 import type { Reader } from './reader.js';
-import type { PullSession } from './session.js';
+import type { PullSession, PullTarget } from './session.js';
 import { SharedReads } from './shared-reads.js';
 
 /**
@@ -33,6 +31,9 @@ import { SharedReads } from './shared-reads.js';
  * of its own.
  */
 const pausesMs = [0, 20, 100, 400];
+
+/** Views with more rows than a reset may read are assumed to have this many times as many. */
+const assumedGrowth = 4;
 
 export interface PullerOptions<Context extends UserContext>
   extends Pick<Collaborators<Context>, 'db' | 'semaphores' | 'schemaCache' | 'consistencyChecker'> {
@@ -111,7 +112,7 @@ export class Puller<Context extends UserContext> {
     observed: ObservedState | undefined,
     primary: PrimaryState<Context> | undefined,
   ): Promise<PullResult | Outdated> {
-    const reader = await openReader(session, resolved, this.#collaborators);
+    const reader = await openCookie(session, resolved, this.#collaborators);
     if (reader === 'outdated') return { kind: 'outdated', state: undefined };
     const requirement = primary?.requirementOf(session, reader?.base);
     const target: PullTarget<Context> = { session, resolved, reader, requirement };
@@ -120,14 +121,21 @@ export class Puller<Context extends UserContext> {
     if (reader.viewDifference && primary && !(await primary.confirms(session, resolved.viewsDigest))) return uncertain;
     let state = await this.#observe(target, reader, observed);
     let plan = planAnswer(target, state);
+    let minRows = 0;
     for (;;) {
       if (plan.kind === 'outdated') return { kind: 'outdated', state: undefined };
       if (plan.kind === 'behind') return { kind: 'behind', isUncertain: false };
       if (plan.kind === 'lost') return plan;
       if (plan.kind === 'unchanged') return this.#unchanged(reader, state);
       if (plan.kind === 'renew') return this.#seal(target, 'delta', renewal(reader, state));
-      if (plan.kind === 'reset') return this.#readAll(target, primary, plan.reason);
-      const read = await readDelta(target, reader, state, this.#collaborators);
+      if (plan.kind === 'reset') {
+        const { reason, maxRows } = plan;
+        if (maxRows === undefined) return this.#readAll(target, primary, reason);
+        const result = await this.#readUpTo(target, primary, reason, maxRows);
+        if (result) return result;
+        minRows = assumedGrowth * maxRows;
+      }
+      const read = await readDelta(target, reader, state, minRows, this.#collaborators);
       if (read.kind === 'outdated') return read;
       if (read.kind === 'patch') return this.#afterDelta(target, reader, read);
       ({ plan, state } = read);
@@ -167,6 +175,17 @@ export class Puller<Context extends UserContext> {
     primary: PrimaryState<Context> | undefined,
     reason: ResetReason | undefined,
   ): Promise<PullResult | Outdated> {
+    // Only a limit can prevent a result.
+    return (await this.#readUpTo(target, primary, reason, undefined))!;
+  }
+
+  /** @returns undefined if there are more than `maxRows` rows */
+  async #readUpTo(
+    target: PullTarget<Context>,
+    primary: PrimaryState<Context> | undefined,
+    reason: ResetReason | undefined,
+    maxRows: number | undefined,
+  ): Promise<PullResult | Outdated | undefined> {
     const { session, resolved, reader } = target;
     // A schema change may have yet to be recorded: on a standby it has yet to be replayed, on a primary to be detected.
     const hasSchemaChanges = reason === 'views' && reader !== undefined && reader.schemaChanges.size > 0;
@@ -177,9 +196,9 @@ export class Puller<Context extends UserContext> {
     if (hasSchemaChanges && (await this.#collaborators.schemaCache.haveChanged(resolved.schema.tables))) {
       return { kind: 'outdated', state: undefined };
     }
+    const read = await readEverything(target, maxRows, this.#collaborators);
+    if (read?.kind !== 'patch') return read;
     if (reason !== undefined) session.caller.log.info({ reason }, 'The client is reset');
-    const read = await readEverything(target, this.#collaborators);
-    if (read.kind !== 'patch') return read;
     return this.#seal(target, reason === undefined ? 'first' : 'reset', read, reason);
   }
 

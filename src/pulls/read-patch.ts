@@ -11,12 +11,12 @@ import { fullPatchWithChecksums } from '../store/patches/patch-sql.js';
 import { literalObservation } from '../store/poll.js';
 import type { Collaborators } from './collaborators.js';
 import { openWithPermit } from './open-with-permit.js';
-import { openFullPatch, openPatch, type PatchStream } from './patch-stream.js';
+import { openFullPatch, openFullPatchWithChecksums, type PatchStream } from './patch-stream.js';
 import { type AnswerPlan, changedTables, covers, type ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';
 import type { Outdated, PatchResult, PullResult } from './pull-result.js';
-import { groupRequestOf, type PullTarget } from './pull-target.js';
 import type { Patch, Reader } from './reader.js';
+import { groupRequestOf, type PullTarget } from './session.js';
 
 /** A patch that has been read, at least its first part. */
 export interface PatchRead {
@@ -44,19 +44,23 @@ function resetFor(reason: ResetReason, state: ObservedState): Replan {
 /**
  * Reads the changes since a reader's base.
  * @param planned the state that the plan for this delta is based on
+ * @param minRows the least number of rows that the views are assumed to have
  */
 export async function readDelta<Context extends UserContext>(
   target: PullTarget<Context>,
   reader: Reader,
   planned: ObservedState,
+  minRows: number,
   { reads, sizes, semaphores, schemaCache, consistencyChecker }: Collaborators<Context>,
 ): Promise<PatchRead | Replan | Outdated> {
   const { viewDifference, consistencyCheck } = reader;
   const changed = changedTables(planned, reader.schemaChanges);
   let patch: Patch | undefined;
   try {
-    const size = await sizes.of(reader, changed);
-    if (size === 'too long') return resetFor('size', planned);
+    const size = await sizes.of(reader, changed, minRows);
+    if (typeof size === 'object') {
+      return { kind: 'replan', plan: { kind: 'reset', reason: 'size', maxRows: size.maxResetRows }, state: planned };
+    }
     // After a view set change, the statement reads all rows of the views that differ.
     const isShort = size === 'short' && !viewDifference;
     patch = await reads.delta(reader, changed, isShort ? semaphores.reads : semaphores.longReads);
@@ -89,11 +93,16 @@ export async function readDelta<Context extends UserContext>(
   }
 }
 
-/** Reads all data. A standby that is behind a readable cookie does not answer. */
+/**
+ * Reads all data. A standby that is behind a readable cookie does not answer.
+ * @param maxRows the maximum number of rows; undefined for any number
+ * @returns undefined if there are more rows
+ */
 export async function readEverything<Context extends UserContext>(
   target: PullTarget<Context>,
+  maxRows: number | undefined,
   { db, reads, semaphores, consistencyChecker }: Collaborators<Context>,
-): Promise<PatchRead | Exclude<PullResult, PatchResult> | Outdated> {
+): Promise<PatchRead | Exclude<PullResult, PatchResult> | Outdated | undefined> {
   const { session, resolved, requirement } = target;
   const { schema, views } = resolved;
   if (requirement && !(await reads.satisfies(requirement))) return { kind: 'behind', isUncertain: false };
@@ -101,13 +110,17 @@ export async function readEverything<Context extends UserContext>(
   const { clientGroupID } = groupRequest;
   const input = { base: undefined, tables: schema.tableIDs, groupIDs: [clientGroupID] };
   const observationSql = literalObservation(input, schema.tables);
-  const signal = session.caller.signal?.();
+  const signal = session.caller.request?.signal;
   const isSampled = clientGroupID !== noGroup && consistencyChecker.samples(clientGroupID, schema.secrets[0]);
   const stream = await openWithPermit(semaphores.longReads, session.caller, () =>
     isSampled
-      ? openPatch(db, fullPatchWithChecksums(observationSql, views), true, signal)
-      : openFullPatch(db, fullPatch(observationSql, views, session.format), signal),
+      ? openFullPatchWithChecksums(db, fullPatchWithChecksums(observationSql, views, maxRows), signal)
+      : openFullPatch(db, fullPatch(observationSql, views, session.format, maxRows), signal),
   );
+  if (!stream.observation) {
+    await stream.close();
+    return undefined;
+  }
   try {
     const { observation, checksums } = stream;
     const state = observedStateOf(observation, groupRequest, undefined);

@@ -67,7 +67,7 @@ export class Reader implements Readonly<Omit<ReaderParts, 'resolved'>> {
 
   /** Aborts when the client disconnects. */
   get signal(): AbortSignal | undefined {
-    return this.caller.signal?.();
+    return this.caller.request?.signal;
   }
 
   /** The cookie's snapshot. */

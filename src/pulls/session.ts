@@ -2,8 +2,11 @@
 import type { UserContext } from '../context.js';
 import type { Caller } from '../http/identify.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
-import type { ClientViewInput } from '../schema/schema-cache.js';
+import type { ClientViewInput, ResolvedViews } from '../schema/schema-cache.js';
+import type { GroupRequest } from '../store/observation.js';
 import type { ViewPart } from '../view/client-views.js';
+import type { ReadRequirement } from './read-requirement.js';
+import type { Reader } from './reader.js';
 
 /** A read: a pull without a client group. */
 export interface ReadRequest extends Pick<PullRequest, 'profileID' | 'schemaVersion' | 'cookie'> {
@@ -50,4 +53,20 @@ export function readSession<Context extends UserContext>(
 /** Returns the key by which pulls and subscribers are assigned to standbys. */
 export function assignmentKey(clientGroupID: string, userID: string): string {
   return clientGroupID === noGroup ? `user ${userID}` : `group ${clientGroupID}`;
+}
+
+/** A session with the views that it resolves to now, and the base that it starts from. */
+export interface PullTarget<Context extends UserContext = UserContext> {
+  readonly session: PullSession<Context>;
+  readonly resolved: ResolvedViews;
+  /** The cookie, and how it differs from the views; undefined without a readable cookie. */
+  readonly reader: Reader | undefined;
+  /** Set if the database is a standby. */
+  readonly requirement: ReadRequirement | undefined;
+}
+
+/** Returns the record of the client group that a session needs. */
+export function groupRequestOf({ request }: PullSession, cookieGroup: string | undefined): GroupRequest {
+  const { clientGroupID, client } = request;
+  return { clientGroupID, sameGroup: cookieGroup === clientGroupID, clientID: client?.id };
 }

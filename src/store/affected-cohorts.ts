@@ -7,7 +7,7 @@ import { isSmall } from './observation.js';
 import { cohortArrays, cohortParameter, cohortsQuery } from './patches/cohorts.js';
 import { cohortScope, rowsOfSides } from './patches/delta.js';
 import type { ChangedTable } from './patches/patch-sql.js';
-import { isConcerned, sidesOf } from './patches/sides.js';
+import { isConcerned, sidesOf, wasThere } from './patches/sides.js';
 import { stateQueries, states, type UnseenSql, versionQueries } from './patches/states.js';
 
 /** A view, and the parameters of each cohort that sees it. */
@@ -86,7 +86,7 @@ function cohortQueries({ view: compiled, mode }: AffectedInput, changes: readonl
   ];
   if (mode === 'anyVersion') return { queries, select: 'select tidemark_cohort as cohort from tidemark_candidates' };
   const sides = sidesOf(view, values, tables)!;
-  const { affected, rows } = rowsOfSides(sides, 'tidemark_affected', cohortScope('tidemark_candidates'));
+  const { affected, before, after } = rowsOfSides(sides, 'tidemark_affected', cohortScope('tidemark_candidates'));
   // One such row is enough, because checking whether a row was, or is, in the view for another reason takes long.
   const hasUnlike = (one: string, same: string, elsewhere: string) =>
     `select tidemark_cohort as cohort from tidemark_candidates tidemark_parameters
@@ -95,10 +95,10 @@ function cohortQueries({ view: compiled, mode }: AffectedInput, changes: readonl
     queries: [
       ...queries,
       ...affected,
-      `tidemark_before as materialized (${rows(sides.before)})`,
-      `tidemark_after as materialized (${rows(sides.after)})`,
+      `tidemark_before as materialized (${before})`,
+      `tidemark_after as materialized (${after})`,
     ],
-    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'tidemark_value'), sides.wasThere())}
+    select: `${hasUnlike('tidemark_after', sameRow('tidemark_before', 'tidemark_value'), wasThere(view, values, tables))}
     union
     ${hasUnlike('tidemark_before', sameRow('tidemark_after'), sides.isThere)}`,
   };

@@ -1,4 +1,4 @@
-/** The number of changed keys, and the size of views. Both decide whether a delta or a reset is cheaper. */
+/** The number of changed keys, and an estimate of the size of views. Both decide whether a delta or a reset is cheaper. */
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { ResolvedView } from '../view/client-views.js';
@@ -33,41 +33,12 @@ export interface ViewSize {
   readonly rows: number;
 }
 
-/** The current size of views, determined only as far as requested. */
-export class ViewSizes {
-  readonly #query: Database['query'];
-  readonly #rowsSql: string;
-  #cost: number | undefined;
-  /** The rows counted so far. There are more if not `isWhole`. */
-  #counted = { rows: 0, isWhole: false };
-
-  constructor(query: Database['query'], views: readonly ResolvedView[]) {
-    this.#query = query;
-    this.#rowsSql = views
-      .map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`)
-      .join('\nunion all\n');
-  }
-
-  /** Returns the size if it is within a limit. Counts rows only if reading them costs no more than the limit's cost. */
-  async within(limit: ViewSize): Promise<ViewSize | undefined> {
-    this.#cost ??= await this.#estimateCost();
-    if (this.#cost > limit.cost) return undefined;
-    if (!this.#counted.isWhole && this.#counted.rows <= limit.rows) this.#counted = await this.#countRows(limit.rows);
-    const { rows } = this.#counted;
-    return rows <= limit.rows ? { rows, cost: this.#cost } : undefined;
-  }
-
-  async #estimateCost(): Promise<number> {
-    const [explained] = await this.#query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number } }] }>({
-      text: `explain (format json) ${this.#rowsSql}`,
-    });
-    return explained!['QUERY PLAN'][0].Plan['Total Cost'];
-  }
-
-  async #countRows(limit: number): Promise<{ rows: number; isWhole: boolean }> {
-    const [counted] = await this.#query<{ rows: number }>({
-      text: `select count(*)::integer as rows from (${this.#rowsSql} limit ${limit + 1}) r`,
-    });
-    return { rows: counted!.rows, isWhole: counted!.rows <= limit };
-  }
+/** Returns the current size of views, as Postgres estimates it. */
+export async function estimateViewSize(query: Database['query'], views: readonly ResolvedView[]): Promise<ViewSize> {
+  const rows = views.map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`);
+  const [explained] = await query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number; 'Plan Rows': number } }] }>({
+    text: `explain (format json) ${rows.join('\nunion all\n')}`,
+  });
+  const { Plan: plan } = explained!['QUERY PLAN'][0];
+  return { cost: plan['Total Cost'], rows: plan['Plan Rows'] };
 }

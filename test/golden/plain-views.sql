@@ -30,7 +30,7 @@ select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
   }
 ];
 
--- todo: a delta, audited
+-- todo: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -115,7 +115,7 @@ select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
 ) v where v."id" = b.tidemark_k1 and coalesce('todo/' || v."id"::text collate "C", tidemark.null_key('todo')) = b.tidemark_key and true offset 0
   );
 
--- todo: a delta of several seats
+-- todo: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -191,7 +191,7 @@ SELECT id, title FROM todo WHERE owner_id =  (tidemark_parameters.tidemark_p1)
 ) sized
 limit 5002;
 
--- todo: whom to poke
+-- todo: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (
@@ -317,7 +317,7 @@ select id, size, price, at from todo
   }
 ];
 
--- exact: a delta, audited
+-- exact: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -402,7 +402,7 @@ select id, size, price, at from todo
 ) v where v."id" = b.tidemark_k1 and coalesce('o''' || v."id"::text collate "C", tidemark.null_key('exact')) = b.tidemark_key and true offset 0
   );
 
--- exact: a delta of several seats
+-- exact: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -478,7 +478,7 @@ SELECT id, size, price, at FROM todo
 ) sized
 limit 5002;
 
--- exact: whom to poke
+-- exact: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (
@@ -596,7 +596,7 @@ select * from share where user_id =  ('ada'::pg_catalog.text)
   }
 ];
 
--- share: a delta, audited
+-- share: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_2 as materialized (
       select distinct on (k1, k2) k1, k2, case when balance > 0 then old end as old
@@ -681,7 +681,7 @@ select * from share where user_id =  ('ada'::pg_catalog.text)
 ) v where v."list_id" = b.tidemark_k1 and v."user_id" = b.tidemark_k2 and coalesce('share/' || replace(replace(v."list_id"::text collate "C", '%', '%25'), '/', '%2F') || '/' || replace(replace(v."user_id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('share')) = b.tidemark_key and true offset 0
   );
 
--- share: a delta of several seats
+-- share: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -757,7 +757,7 @@ SELECT * FROM share WHERE user_id =  (tidemark_parameters.tidemark_p1)
 ) sized
 limit 5002;
 
--- share: whom to poke
+-- share: affected cohorts
 with tidemark_changed_keys_2 as materialized (
       select distinct on (k1, k2) k1, k2, case when balance > 0 then old end as old
       from (
@@ -875,7 +875,7 @@ SELECT id, title FROM todo ORDER BY id DESC, id LIMIT 2
   }
 ];
 
--- newest: a delta, audited
+-- newest: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -976,7 +976,7 @@ select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || 
 union all
 select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not false;
 
--- newest: a delta of several seats
+-- newest: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -1082,7 +1082,7 @@ select tidemark_cohort, ',{"op":"del","key":' || to_json(b.tidemark_key)::text |
 ) sized
 limit 5002;
 
--- newest: whom to poke
+-- newest: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (
@@ -1224,7 +1224,7 @@ order by tidemark_k1, tidemark_key collate "C", tidemark_value collate "C") b
   }
 ];
 
--- chosen: a delta, audited
+-- chosen: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -1416,7 +1416,7 @@ select ',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || 
 union all
 select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidemark_pairs_0 b  where not b.tidemark_after and b.tidemark_other is null and not false;
 
--- chosen: a delta of several seats
+-- chosen: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -1601,7 +1601,7 @@ select tidemark_cohort, ',{"op":"del","key":' || to_json(b.tidemark_key)::text |
 ) sized
 limit 5002;
 
--- chosen: whom to poke
+-- chosen: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (

@@ -26,7 +26,7 @@ select id, owner_id, title from todo where owner_id =  ('ada'::pg_catalog.text)
   }
 ];
 
--- ofUser: a delta, audited
+-- ofUser: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -111,7 +111,7 @@ select id, owner_id, title from todo where owner_id =  ('ada'::pg_catalog.text)
 ) v where v."owner_id" = b.tidemark_k1 and v."id" = b.tidemark_k2 and (('ada/'::pg_catalog.text) || coalesce('owner/' || replace(replace(v."owner_id"::text collate "C", '%', '%25'), '/', '%2F') || '/todo/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('ofUser'))) = b.tidemark_key and true offset 0
   );
 
--- ofUser: a delta of several seats
+-- ofUser: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -187,7 +187,7 @@ SELECT id, owner_id, title FROM todo WHERE owner_id =  (tidemark_parameters.tide
 ) sized
 limit 5002;
 
--- ofUser: whom to poke
+-- ofUser: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (
@@ -316,7 +316,7 @@ select id, owner_id, title, at from todo
   }
 ];
 
--- present: a delta, audited
+-- present: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -401,7 +401,7 @@ select id, owner_id, title, at from todo
 ) v where v."id" = b.tidemark_k1 and coalesce('present/' || v."id"::text collate "C", tidemark.null_key('present')) = b.tidemark_key and true offset 0
   );
 
--- present: a delta of several seats
+-- present: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -477,7 +477,7 @@ SELECT id, owner_id, title, at FROM todo
 ) sized
 limit 5002;
 
--- present: whom to poke
+-- present: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (
@@ -591,7 +591,7 @@ select id, price from todo
   }
 ];
 
--- number: a delta, audited
+-- number: a delta with checksums
 with tidemark_observation as materialized (select '' as line),
 tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
@@ -676,7 +676,7 @@ select id, price from todo
 ) v where v."id" = b.tidemark_k1 and coalesce('price/' || replace(replace(v."id"::text collate "C", '%', '%25'), '/', '%2F'), tidemark.null_key('number')) = b.tidemark_key and true offset 0
   );
 
--- number: a delta of several seats
+-- number: a delta for several cohorts
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
@@ -752,7 +752,7 @@ SELECT id, price FROM todo
 ) sized
 limit 5002;
 
--- number: whom to poke
+-- number: affected cohorts
 with tidemark_changed_keys_1 as materialized (
       select distinct on (k1) k1, case when balance > 0 then old end as old
       from (

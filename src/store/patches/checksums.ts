@@ -81,7 +81,7 @@ export async function findRows(
   hashes: readonly number[],
 ): Promise<MatchingRows> {
   const ids = new Map(tables.map(({ oid, id }) => [oid, id]));
-  const asOf = view.atStates(view.occurrenceTables.map((oid) => states.asOf(ids.get(oid)!)));
+  const asOf = view.variants.atStates(view.occurrenceTables.map((oid) => states.asOf(ids.get(oid)!)));
   const rows = [view.now, asOf].map(
     (query, i) => `select ${i} as state, tidemark_key, tidemark_value from (${everyRowOf(view, query, literals)}) r`,
   );

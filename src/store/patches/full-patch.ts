@@ -1,8 +1,9 @@
 /** The statement of a full pull: an observation, and all rows of the views, from which the server writes the ops. */
 import type { ResolvedView } from '../../view/client-views.js';
 import { rowsAsV } from '../../view/compile/evaluated-once.js';
+import { keySql } from '../../view/keys/key-sql.js';
 import { render } from '../../view/parse/template.js';
-import { linesQuery } from './patch-sql.js';
+import { haveAtMost, type LinesQueries, linesQuery } from './patch-sql.js';
 import { rowsOf } from './sides.js';
 
 /** A statement whose lines hold the texts of columns, which takes Postgres a fraction of the time that JSON takes. */
@@ -46,11 +47,13 @@ interface Lines {
  * Returns the statement. Each op is preceded by a comma, and has the bytes that Postgres would write.
  * @param format `rows` writes rows, each preceded by a comma and on one line; those of a view come in the order of
  * their keys
+ * @param maxRows if the views have more rows, the statement yields only the line `null`
  */
 export function fullPatch(
   observation: string,
   views: readonly ResolvedView[],
   format: 'ops' | 'rows' = 'ops',
+  maxRows?: number,
 ): FullPatch {
   const isOps = format === 'ops';
   const all = views.map((resolved) => (resolved.view.choosesByKey ? linesOfJSON(resolved) : linesOfColumns(resolved)));
@@ -63,9 +66,20 @@ export function fullPatch(
     const query = `select ${keysMayRepeat ? `distinct on (${sorted}) ` : ''}${selectList} from ${from}`;
     return isOps && !keysMayRepeat ? query : `(${query}\norder by ${sorted})`;
   });
+  const patch = { observation, withQueries: [], lines: queries, extraColumns: nulls(width) };
   return {
-    statement: `copy (\n${linesQuery(observation, [], queries, nulls(width))}\n) to stdout`,
+    statement: `copy (\n${linesQuery(maxRows === undefined ? patch : atMost(maxRows, patch))}\n) to stdout`,
     ops: all.map(({ row }) => (isOps ? opOf(row) : lineOf(row))),
+  };
+}
+
+function atMost(maxRows: number, patch: LinesQueries): LinesQueries {
+  const rows = `select * from (${patch.lines.join('\nunion all\n')}) r limit ${maxRows + 1}`;
+  return {
+    ...patch,
+    withQueries: [`tidemark_rows as materialized (${rows})`],
+    lines: ['select * from tidemark_rows'],
+    condition: haveAtMost(maxRows, ['tidemark_rows']),
   };
 }
 
@@ -90,7 +104,7 @@ function preceded(before: string, [first, ...rest]: readonly OpField[]): OpField
 function linesOfColumns({ view, literals }: ResolvedView): Lines {
   const { parts, end } = view.valueEncoding;
   return {
-    key: view.keySql(literals),
+    key: keySql(view.key, literals),
     fields: parts.map(({ sql }) => sql),
     from: rowsAsV(view, render(view.whole, literals)),
     row: { fields: parts.map(({ sql: _, ...field }) => field), end },

@@ -13,31 +13,55 @@ function copyOut(query: string): string {
   return `copy (\n${query}\n) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 }
 
+/** The queries of a statement that yields a line with an observation, and then others. */
+export interface LinesQueries {
+  readonly observation: string;
+  readonly withQueries: readonly string[];
+  readonly lines: readonly string[];
+  /** The observation row's values in the columns after the first. */
+  readonly extraColumns?: readonly string[];
+  /** An SQL condition for yielding everything. If it is false, the only line is `null`. */
+  readonly condition?: string | undefined;
+}
+
 /**
  * A query whose first row is the observation. The observation comes first, because reading it through a materialized
  * WITH query keeps Postgres from running the parts in parallel.
- * @param extraColumns the observation row's values in the columns after the first
  */
-export function linesQuery(
-  observation: string,
-  withQueries: readonly string[],
-  lines: readonly string[],
-  extraColumns: readonly string[] = [],
-): string {
+export function linesQuery({ observation, withQueries, lines, extraColumns = [], condition }: LinesQueries): string {
   const queries = [`tidemark_observation as materialized (${observation})`, ...withQueries];
+  if (condition !== undefined) queries.push(`tidemark_condition as materialized (select ${condition} as holds)`);
+  const holds = '(select holds from tidemark_condition)';
+  const line = condition === undefined ? 'line' : `case when ${holds} then line else 'null' end`;
+  const others = condition === undefined ? lines : lines.map((one) => `select * from (${one}) l where ${holds}`);
   return `with ${queries.join(',\n')}
-select ${['line', ...extraColumns].join(', ')} from tidemark_observation
-${lines.map((line) => `union all\n${line}`).join('\n')}`;
+select ${[line, ...extraColumns].join(', ')} from tidemark_observation
+${others.map((one) => `union all\n${one}`).join('\n')}`;
 }
 
-/** The observation, a line of checksums, and every row of every view. */
-export function fullPatchWithChecksums(observation: string, views: readonly ResolvedView[]): string {
+/**
+ * Returns SQL that is true if materialized WITH queries together have at most this many rows. Each of them must stop
+ * after one row more.
+ */
+export function haveAtMost(maxRows: number, names: readonly string[]): string {
+  return `${names.map((name) => `(select count(*) from ${name})`).join(' + ')} <= ${maxRows}`;
+}
+
+/**
+ * The observation, a line of checksums, and every row of every view.
+ * @param maxRows if there are more rows, the statement yields only the line `null`
+ */
+export function fullPatchWithChecksums(observation: string, views: readonly ResolvedView[], maxRows?: number): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
-  const queries = views.map(
-    ({ view, literals }, i) => `${names[i]} as materialized (${rowsOf(view, view.whole, literals)})`,
-  );
+  const limit = maxRows === undefined ? '' : ` limit ${maxRows + 1}`;
+  const withQueries = views.map(({ view, literals }, i) => {
+    const rows = rowsOf(view, view.whole, literals);
+    return `${names[i]} as materialized (${limit ? `select * from (${rows}) r${limit}` : rows})`;
+  });
   const puts = names.map((name) => `select ${putOp} from ${name} b`);
-  return copyOut(linesQuery(observation, queries, [checksumsQuery({ whole: names.map(allOf) }), ...puts]));
+  const lines = [checksumsQuery({ whole: names.map(allOf) }), ...puts];
+  const condition = maxRows === undefined ? undefined : haveAtMost(maxRows, names);
+  return copyOut(linesQuery({ observation, withQueries, lines, condition }));
 }
 
 /** A table that has changed. */
@@ -93,21 +117,21 @@ export function deltaQuery(
   const parts = views.map((resolved, i) =>
     addedIndexes.includes(i)
       ? addedViewDelta(resolved, i)
-      : deltaOf(resolved.view, i, resolved.literals, tables, singleScope),
+      : deltaOf(resolved.view, i, resolved.literals, tables, singleScope, checksumScope !== 'no'),
   );
-  return linesQuery(
+  return linesQuery({
     observation,
-    [
+    withQueries: [
       ...changes.flatMap(({ table, rows, schemaChange }) => stateQueries(table, unseen, rows, schemaChange)),
       ...parts.flatMap((part) => part?.queries ?? []),
     ],
-    [
+    lines: [
       ...readableRows(changes),
       ...checksumsOf(checksumScope, views, parts),
       ...parts.flatMap((part) => part?.ops ?? []),
       ...(viewSetChange ? viewSetOps(viewSetChange, tables) : []),
     ],
-  );
+  });
 }
 
 /**
@@ -127,7 +151,7 @@ function checksumsOf(
   parts: readonly (Delta | undefined)[],
 ): string[] {
   if (checksumScope === 'no') return [];
-  const changes = parts.map((part) => part?.weights());
+  const changes = parts.map((part) => part?.weights);
   if (checksumScope === 'changes') return [checksumsQuery({ changes })];
   const whole = views.map(({ view, literals }) => allOf(`(${rowsOf(view, view.whole, literals)}) r`));
   return [checksumsQuery({ changes, whole })];

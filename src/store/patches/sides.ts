@@ -3,9 +3,10 @@ import { identifier } from '../../sql.js';
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import type { TableState } from '../../view/compile/rewrite.js';
+import { keySql } from '../../view/keys/key-sql.js';
 import { render, type Template } from '../../view/parse/template.js';
 import type { Restriction } from '../../view/partition/restrict.js';
-import { oldRowsSubsetQueries, type SyncedTable, states } from './states.js';
+import { oldRowsSubsetQueries, type SyncedTable, states, statesAsOf } from './states.js';
 
 /**
  * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text. The conditions are
@@ -27,11 +28,6 @@ export interface Sides {
   readonly before: Side;
   /** For an incremental view, the rows that may have entered it or changed. For any other view, `before` as of now. */
   readonly after: Side;
-  /**
-   * For an incremental view, an SQL condition: the row was in it, with this value, for a reason other than the new one.
-   * Built only on demand, because most deltas do not need it.
-   */
-  readonly wasThere: () => string;
   /** For an incremental view, an SQL condition: the row's key is in it for a reason other than the removed one. */
   readonly isThere: string;
 }
@@ -63,16 +59,28 @@ export function sidesOf(
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
 ): Sides | undefined {
-  const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
-  if (changed.every((id) => id === undefined)) return undefined;
-  const asOf = changed.map((id): TableState => (id === undefined ? 'now' : states.asOf(id)));
+  if (!view.occurrenceTables.some((oid) => tables.has(oid))) return undefined;
+  const asOf = statesAsOf(view.occurrenceTables, tables);
   if (view.strategy !== 'incremental') return affectedSides(view, values, tables, asOf);
   return {
     before: { each: distinctByKey(view, focusedRows(view, values, tables, states.oldRows, states.asOf)) },
     after: { each: distinctByKey(view, focusedRows(view, values, tables, states.newRows)) },
-    wasThere: () => isIn(view, view.atStates(asOf), values, `${view.valueSql} = b.tidemark_value`),
     isThere: isIn(view, view.now, values),
   };
+}
+
+/**
+ * An SQL condition: for an incremental view, the row was in it, with this value, for a reason other than the new one.
+ * Few deltas need it.
+ */
+export function wasThere(
+  view: CompiledView,
+  values: readonly string[],
+  tables: ReadonlyMap<number, SyncedTable>,
+): string {
+  if (view.strategy !== 'incremental') return 'false';
+  const asOf = view.variants.atStates(statesAsOf(view.occurrenceTables, tables));
+  return isIn(view, asOf, values, `${view.valueSql} = b.tidemark_value`);
 }
 
 function affectedSides(
@@ -85,29 +93,30 @@ function affectedSides(
   const removedQueries = companionQueries(view, values, tables, states.numberedOldRows, states.asOf);
   const isDivided = view.strategy === 'keyed' && removedQueries.every(({ identifiesPartition }) => identifiesPartition);
   const now = asOf.map(() => 'now' as const);
-  const base = { wasThere: () => 'false', isThere: 'false' };
   if (!isDivided) {
     const whole = (tableStates: readonly TableState[]): Side => ({
-      each: fenced(rowsOf(view, view.atStates(tableStates), values, 'tidemark_c.tidemark_r')),
+      each: fenced(rowsOf(view, view.variants.atStates(tableStates), values, 'tidemark_c.tidemark_r')),
     });
     const affected = `select true as tidemark_r where ${isAnyChanged(view, [...addedQueries, ...removedQueries])}`;
-    return { ...base, affected, before: whole(asOf), after: whole(now) };
+    return { affected, before: whole(asOf), after: whole(now), isThere: 'false' };
   }
-  const readTables = view.firstRows ? [] : [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
+  const { hasFirstRows } = view.variants;
+  const readTables = hasFirstRows ? [] : [...new Set(view.occurrenceTables)].flatMap((oid) => tables.get(oid) ?? []);
   const nulls = view.nullable.flatMap((can, i) => (can ? [`tidemark_c.tidemark_r${i + 1} is null`] : []));
   const partitionedSides = {
-    ...base,
     affected: affectedPartitions(view, addedQueries, removedQueries, readTables),
     hasNull: nulls.length > 0 ? nulls.join(' or ') : undefined,
+    isThere: 'false',
   };
-  if (view.firstRows) {
-    const all = rowsOf(view, view.atStates(asOf), values);
-    const few = rowsOf(view, view.firstRows(asOf), values);
-    const after = rowsOf(view, view.atStates(now), values);
+  if (hasFirstRows) {
+    const all = rowsOf(view, view.variants.atStates(asOf), values);
+    const few = rowsOf(view, view.variants.firstRows(asOf), values);
+    const after = rowsOf(view, view.variants.atStates(now), values);
     return { ...partitionedSides, before: { few, many: all }, after: { few: after, many: after } };
   }
   const side = (tableStates: readonly TableState[], oldRows: (isRead: (column: string) => string) => string): Side => {
-    const restricted = (restriction: Restriction) => rowsOf(view, view.atStates(tableStates, [], restriction), values);
+    const restricted = (restriction: Restriction) =>
+      rowsOf(view, view.variants.atStates(tableStates, [], restriction), values);
     const ofOne = oldRows((column) => `m.tidemark_row = any (tidemark_c.${column})`);
     return {
       each: ofOne + fenced(restricted('one')),
@@ -181,8 +190,9 @@ function companionQueries(
   state: (id: number) => string,
   otherState: (id: number) => TableState,
 ): CompanionQuery[] {
-  return companions.flatMap(({ tables: joined, focuses, identifiesPartition, atStates }) => {
-    const changed = joined.map((oid) => tables.get(oid)?.id);
+  return companions.flatMap((companion) => {
+    const { focuses, identifiesPartition } = companion;
+    const changed = companion.tables.map((oid) => tables.get(oid)?.id);
     return focuses.flatMap((focus) => {
       const id = changed[focus];
       if (id === undefined) return [];
@@ -190,9 +200,8 @@ function companionQueries(
         (at, i): TableState => (at === undefined ? 'now' : i === focus ? state(at) : otherState(at)),
       );
       const isNumbered = identifiesPartition && state === states.numberedOldRows;
-      return [
-        { query: render(atStates(tableStates, isNumbered ? focus : undefined), values), id, identifiesPartition },
-      ];
+      const query = render(companion.atStates(tableStates, isNumbered ? focus : undefined), values);
+      return [{ query, id, identifiesPartition }];
     });
   });
 }
@@ -226,10 +235,10 @@ function focusedRows(
 ): string {
   const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
   const tableStates = changed.map((id): TableState => (id === undefined ? 'now' : otherState(id)));
-  const sets = view.focusSets(changed.map((id) => id !== undefined));
+  const sets = view.variants.focusSets(changed.map((id) => id !== undefined));
   const queries = sets.map((focuses) => {
     const focused = tableStates.map((tableState, i) => (focuses.includes(i) ? state(changed[i]!) : tableState));
-    return everyRowOf(view, view.atStates(focused, focuses), values);
+    return everyRowOf(view, view.variants.atStates(focused, focuses), values);
   });
   return queries.join('\nunion all\n');
 }
@@ -239,9 +248,9 @@ function focusedRows(
  * letters in a case-insensitive collation, can differ for the client.
  */
 function isIn(view: CompiledView, query: Template, values: readonly string[], condition = 'true'): string {
-  const sameKey = view.keyColumns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
+  const sameKey = view.key.columns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
   return `exists (
-    select from (\n${render(query, values)}\n) v where ${sameKey} and ${view.keySql(values)} = b.tidemark_key and ${condition} offset 0
+    select from (\n${render(query, values)}\n) v where ${sameKey} and ${keySql(view.key, values)} = b.tidemark_key and ${condition} offset 0
   )`;
 }
 
@@ -254,8 +263,8 @@ export function rowsOf(view: CompiledView, query: Template, values: readonly str
 
 /** All rows of a query, in the columns of `rowsOf`, even if several of them share a key. */
 export function everyRowOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
-  const keys = view.keyColumns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
-  return `select ${keys.join(', ')}, ${view.keySql(values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
+  const keys = view.key.columns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
+  return `select ${keys.join(', ')}, ${keySql(view.key, values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
 }
 
 /** For each key, the least of the rows that share it. */
@@ -277,7 +286,7 @@ function distinctByKey(view: CompiledView, rows: string): string {
 }
 
 function nativeKeys(view: CompiledView): string[] {
-  return view.keyColumns.map((_, i) => `tidemark_k${i + 1}`);
+  return view.key.columns.map((_, i) => `tidemark_k${i + 1}`);
 }
 
 /** The columns of a view's rows, as an SQL list. */

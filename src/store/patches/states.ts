@@ -2,6 +2,7 @@
 import type { Table } from '../../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import { identifier } from '../../sql.js';
+import type { TableState } from '../../view/compile/rewrite.js';
 import { manyRows } from '../observation.js';
 import type { SchemaChange } from '../row-formats/schema-change.js';
 import { schemaChangeQueries } from '../row-formats/schema-change-sql.js';
@@ -52,6 +53,19 @@ export const states = {
   /** The whole table, with every row that has existed since the snapshot. */
   allVersions: (id: number): string => `tidemark_all_versions_${id}`,
 };
+
+/**
+ * Returns the states in which a query reads its tables as of the snapshot.
+ * @param occurrenceTables the OID of the table that each occurrence in the query reads
+ * @param tables the changed tables, by OID
+ */
+export function statesAsOf(
+  occurrenceTables: readonly number[],
+  tables: ReadonlyMap<number, SyncedTable>,
+): TableState[] {
+  const changed = occurrenceTables.map((oid) => tables.get(oid)?.id);
+  return changed.map((id) => (id === undefined ? 'now' : states.asOf(id)));
+}
 
 /**
  * The WITH queries of one table for `versions` and `allVersions`. They skip log rows that leave their row unchanged.

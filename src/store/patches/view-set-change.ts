@@ -3,7 +3,7 @@ import type { ResolvedView } from '../../view/client-views.js';
 import { allOf } from './checksums.js';
 import { type Delta, delOp, isPut, isRemoved, pairRows, putOp } from './delta.js';
 import { rowsOf } from './sides.js';
-import { type SyncedTable, states } from './states.js';
+import { type SyncedTable, statesAsOf } from './states.js';
 
 /** A view that a client has and must remove. */
 export interface RemovedView extends ResolvedView {
@@ -29,7 +29,7 @@ export function addedViewDelta({ view, literals }: ResolvedView, index: number):
   return {
     queries: [`${rows} as (${rowsOf(view, view.whole, literals)})`],
     ops: [],
-    weights: () => allOf(rows),
+    weights: allOf(rows),
   };
 }
 
@@ -41,8 +41,7 @@ export function addedViewDelta({ view, literals }: ResolvedView, index: number):
  */
 export function viewSetOps(viewSetChange: ViewSetChange, tables: ReadonlyMap<number, SyncedTable>): string[] {
   const removedRows = viewSetChange.removed.map(({ view, literals, readable }) => {
-    const changed = view.occurrenceTables.map((oid) => tables.get(oid)?.id);
-    const asOf = view.atStates(changed.map((id) => (id === undefined ? 'now' : states.asOf(id))));
+    const asOf = view.variants.atStates(statesAsOf(view.occurrenceTables, tables));
     const columns = readable === 'rows' ? row : 'tidemark_key, null::text as tidemark_value';
     return `select ${columns} from (${rowsOf(view, asOf, literals)}) r`;
   });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
-import { openFullPatch, openPatch, type PatchStream } from '../../../src/pulls/patch-stream.js';
+import { openFullPatch, openPatch, type PatchStream, type TooManyRows } from '../../../src/pulls/patch-stream.js';
 import { fullPatch } from '../../../src/store/patches/full-patch.js';
 import { fullPatchWithChecksums } from '../../../src/store/patches/patch-sql.js';
 import { literalObservation } from '../../../src/store/poll.js';
@@ -44,8 +44,10 @@ const inPieces = (size: () => number): Database => ({
   },
 });
 
-async function textOf(patch: Promise<PatchStream>): Promise<string> {
-  const { ops } = await patch;
+async function textOf(patch: Promise<PatchStream | TooManyRows>): Promise<string> {
+  const stream = await patch;
+  if (!stream.observation) throw new Error('There are too many rows');
+  const { ops } = stream;
   const chunks: Uint8Array[] = [];
   for (let next = await ops.next(); !next.done; next = await ops.next()) chunks.push(next.value);
   return Buffer.concat(chunks).toString('latin1');

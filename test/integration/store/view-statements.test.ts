@@ -76,9 +76,9 @@ async function statementsOf(resolved: ResolvedView, tables: readonly SyncedTable
   const named: [string, string][] = [
     ['all rows', full.statement],
     ['ops from its fields', JSON.stringify(full.ops, undefined, 2)],
-    ['a delta, audited', deltaQuery(observation, [resolved], changes, allSeen, 'whole')],
-    ['a delta of several seats', view.cohortView ? cohortSql([view], changes, true) : 'none'],
-    ['whom to poke', statements[0]!.text],
+    ['a delta with checksums', deltaQuery(observation, [resolved], changes, allSeen, 'whole')],
+    ['a delta for several cohorts', view.cohortView ? cohortSql([view], changes, true) : 'none'],
+    ['affected cohorts', statements[0]!.text],
   ];
   return named.map(([title, text]) => `-- ${view.name}: ${title}\n${text};\n`);
 }

@@ -1,4 +1,4 @@
-/** Finds how a client's views, and the tables that they read, have changed since its cookie was issued. */
+/** Opens the cookie of a pull, and finds how the views and tables have changed since it was issued. */
 import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
@@ -7,10 +7,44 @@ import type { OpenedCookie } from '../protocol/cookie.js';
 import type { ViewSetDifference } from '../schema/cookie-views.js';
 import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema-change.js';
+import type { Collaborators } from './collaborators.js';
+import { checksumModeFor } from './consistency-checker.js';
 import { tablesWithNewSchema } from './plan.js';
-import type { PullSession } from './session.js';
+import { Reader } from './reader.js';
+import { groupRequestOf, type PullSession } from './session.js';
 
-export interface CookieChanges {
+/** @returns undefined without a readable cookie; `outdated` if the schema state is */
+export async function openCookie<Context extends UserContext>(
+  session: PullSession<Context>,
+  resolved: ResolvedViews,
+  { cookies, schemaCache, consistencyChecker }: Collaborators<Context>,
+): Promise<Reader | undefined | 'outdated'> {
+  const verifiedCookie = cookies.open(session.request.cookie, resolved.schema.secrets);
+  if (!verifiedCookie) return undefined;
+  const { cookie } = verifiedCookie;
+  const changes = await findCookieChanges(cookie, session, resolved, schemaCache);
+  if (changes === 'outdated') return changes;
+  const { viewDifference, schemaChanges } = changes;
+  const consistencyCheck =
+    cookie.consistencyCheck === null
+      ? null
+      : consistencyChecker.decode(cookie.consistencyCheck, viewDifference?.indexes);
+  const checksumMode = consistencyCheck ? checksumModeFor(consistencyCheck) : 'no';
+  const groupRequest = groupRequestOf(session, cookie.clientGroupID);
+  const { caller } = session;
+  return new Reader({
+    resolved,
+    caller,
+    verifiedCookie,
+    consistencyCheck,
+    checksumMode,
+    groupRequest,
+    viewDifference,
+    schemaChanges,
+  });
+}
+
+interface CookieChanges {
   /** Set if the views are not all the cookie's. Also undefined if the views cannot be compared, which means a reset. */
   readonly viewDifference: ViewSetDifference | undefined;
   /** The schema changes of tables. If there are any, a new cookie marks rows logged in previous formats as seen. */
@@ -19,8 +53,11 @@ export interface CookieChanges {
 
 const noCookieChanges: CookieChanges = { viewDifference: undefined, schemaChanges: noSchemaChanges };
 
-/** @returns `outdated` if the schema state is */
-export async function findCookieChanges<Context extends UserContext>(
+/**
+ * Finds how the views, and the tables that they read, have changed since the cookie was issued.
+ * @returns `outdated` if the schema state is
+ */
+async function findCookieChanges<Context extends UserContext>(
   cookie: OpenedCookie,
   { caller, format }: PullSession<Context>,
   resolved: ResolvedViews,
