@@ -5,7 +5,6 @@ import { ChangeLogPoller, type SchemaProvider } from './change-log/change-log-po
 import type { UserContext } from './context.js';
 import type { Database } from './db/database.js';
 import { openPool, type PoolOptions } from './db/pg.js';
-import { describeError } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { createReplica, type Replica, type ReplicaOptions } from './replicas/replica.js';
 import { ReplicaRouter } from './replicas/replica-router.js';
@@ -55,13 +54,7 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const { log } = shared;
   const { transactionMs = 30_000, lockMs = 10_000, statementMs = 60_000 } = options.timeouts ?? {};
   const open = (database: string | Pool) =>
-    openPool(database, {
-      limits: { transactionMs, lockMs, statementMs },
-      connectionBudget,
-      onIdleError: (error) => log.warn({ error: describeError(error) }, 'An idle connection broke'),
-      onUnprepared: () =>
-        log.info({}, 'The pooler in front of Postgres keeps no prepared statements: from now on there are none'),
-    });
+    openPool(database, { limits: { transactionMs, lockMs, statementMs }, connectionBudget, log });
   const { tracing } = telemetry;
   const { notify = false } = options.pokes ?? {};
   const pool = open(options.database);
@@ -73,8 +66,7 @@ export async function openDatabases<Context extends UserContext, Tx>(
   const primary = createReplica(withTracing(pool, tracing), notify && !isNotified, shared);
   const { db, schemaCache } = primary;
   const mutationPoller = new ThrottledPoller(new ChangeLogPoller(db, noTables, maxMutations));
-  const onFallback = (reason: string) => telemetry.count('tidemark.standby.fallback', { reason });
-  const replicaRouter = new ReplicaRouter({ primary, standbys, mutationPoller, log, onFallback });
+  const replicaRouter = new ReplicaRouter({ primary, standbys, mutationPoller, log, metrics: telemetry });
   const onNotice = () => replicaRouter.wake();
   const unlisten = isNotified ? db.listen(noticeChannel, onNotice, () => log.warn({}, noNotices)) : () => {};
   const close = async () => {
@@ -112,7 +104,7 @@ async function describeRows(db: Database, views: readonly ResolvedView[]): Promi
   const described = views.map(async ({ view }): Promise<[string, DescribedRows]> => {
     const columns = await describeResult(db, view.result);
     // Only outer joins and similar constructs, which are not monotone, add nulls to a NOT NULL column.
-    const { name, keyColumns: key, isMonotone, valueOptions: encoding } = view;
+    const { name, key, isMonotone, valueOptions: encoding } = view;
     const shown = {
       names: clientNames(
         columns.map((column) => column.name),
@@ -122,7 +114,7 @@ async function describeRows(db: Database, views: readonly ResolvedView[]): Promi
       omitsNulls: encoding.nulls === 'omit',
       isInUTC: encoding.timestamps === 'UTC',
     };
-    return [name, { columns, key, keepsNotNull: isMonotone, ...shown }];
+    return [name, { columns, key: key.columns, keepsNotNull: isMonotone, ...shown }];
   });
   return new Map(await Promise.all(described));
 }

@@ -2,20 +2,20 @@ import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
 import { openDatabases } from './databases.js';
 import type { Database } from './db/database.js';
-import { createForward } from './endpoints/forward.js';
 import { PullService } from './endpoints/pull-service.js';
+import { PushService } from './endpoints/push-service.js';
 import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
-import { PokeStreams, type Subscribe } from './endpoints/subscriptions/poke-streams.js';
+import { PokeStreams } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
-import type { PushRoute } from './endpoints/sync.js';
 import { SetupError } from './errors.js';
-import { type Caller, isUserID } from './http/identify.js';
+import { isUserID } from './http/identify.js';
 import type { Budget } from './limits/budget.js';
 import { streamBudget } from './limits/request-limits.js';
 import type { Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
-import { noGroup } from './protocol/pull.js';
+import { OpenSubscriptions } from './pokes/open-subscriptions.js';
 import type { Mutators } from './registry/mutators.js';
+import type { ReplicaRouter } from './replicas/replica-router.js';
 import type { Semaphores } from './semaphores.js';
 import type { SharedResources } from './shared-resources.js';
 import { AuditLog } from './store/audit-log.js';
@@ -24,12 +24,8 @@ import { defaultRetention } from './store/retention.js';
 import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
 import type { SyncOptions } from './sync-options.js';
-import type { GaugeSources } from './telemetry/gauges.js';
 import type { Telemetry } from './telemetry/telemetry.js';
-import { sampleInput } from './view/sample.js';
-import { type CallTransaction, callsOn } from './writes/call-transactions.js';
-import type { TransactFrom } from './writes/mutate.js';
-import { createPush } from './writes/push.js';
+import { OwnTransactions } from './writes/call-transactions.js';
 
 const year = 365 * 24 * 60 * 60;
 
@@ -47,13 +43,12 @@ export interface Engine<Context extends UserContext, Tx> {
   /** The primary. Its statements are not traced. */
   readonly db: Database;
   readonly semaphores: Semaphores;
-  /** Runs the work of a call or a push once a permit for writes is free. */
-  readonly admit: <T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>;
+  readonly replicaRouter: ReplicaRouter<Context>;
   readonly auditLog: AuditLog;
   readonly pulls: PullService<Context>;
-  readonly push: PushRoute<Context>;
-  /** Runs calls in transactions. */
-  readonly transact: TransactFrom<CallTransaction<Tx>>;
+  readonly pushes: PushService<Context, Tx>;
+  /** The transactions of calls. */
+  readonly transactions: OwnTransactions<Tx>;
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
   readonly watches: Watches<Context>;
@@ -63,10 +58,7 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly rows: ReadonlyMap<string, DescribedRows>;
   /** The budget of open streams. */
   readonly openStreams: Budget;
-  readonly states: Pick<GaugeSources, 'notifier' | 'consistencyChecks' | 'standbys' | 'upkeep'>;
   readonly upkeep: Upkeep;
-  /** Rejects with the reason while the server cannot answer pulls. */
-  ready(): Promise<void>;
   /** Ends the background work, and closes the connections that the engine opened. */
   close(): Promise<void>;
 }
@@ -98,15 +90,13 @@ export async function startEngine<Context extends UserContext, Tx>(
   }
   const auditLog = new AuditLog(options.auditLogRetentionSeconds ?? 0);
   const { intervalMs = 200 } = pokes;
+  const openSubscriptions = new OpenSubscriptions();
   const shared = {
     views: options.views,
     consistencyChecks,
     log,
     cachedTransactions,
-    intervalMs: () => sharedResources?.pollIntervalMs(intervalMs) ?? intervalMs,
-    onDisconnect: (userIDs: ReadonlySet<string>) => endSubscriptions(userIDs),
-    onPoke: () => telemetry.count('tidemark.poke.sent'),
-    onPokeDelay: (ms: number) => telemetry.record('tidemark.poke.delay', ms / 1000),
+    pokes: { intervalMs, pollPacer: sharedResources?.pollPacer, openSubscriptions, metrics: telemetry },
   };
   const databases = await openDatabases(options, {
     shared,
@@ -117,20 +107,15 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { pool, primary, replicaRouter, rows } = databases;
   const { db, semaphores } = primary;
   const openStreams = streamBudget(pokes, sharedResources?.parentBudgets.streams);
-  const listen: Subscribe<Context> = (ctx, clients, poke) => replicaRouter.subscribe(ctx, clients, poke);
   const authenticateMs = reauthenticationSeconds * 1000;
-  const streams = new PokeStreams(listen, openStreams, authenticateMs);
-  const hooks = new PokeHooks({ subscribe: listen, budget: openStreams, log });
-  const watches = new Watches<Context>(
-    (ctx, { part, ...input }, poke) => replicaRouter.subscribe(ctx, { ...input, clientGroupID: noGroup }, poke, part),
-    openStreams,
-    authenticateMs,
-  );
-  const endSubscriptions = (userIDs: ReadonlySet<string>) => {
-    for (const subscriptions of [streams, hooks, watches]) subscriptions.disconnect(userIDs);
-  };
+  const streams = new PokeStreams(replicaRouter, openStreams, authenticateMs);
+  const hooks = new PokeHooks({ replicaRouter, budget: openStreams, log });
+  const watches = new Watches(replicaRouter, openStreams, authenticateMs);
+  openSubscriptions.add(streams, hooks, watches);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
-  const applyPush = createPush({
+  const seenGroups = new SeenGroups();
+  const pushes = new PushService({
+    forward: options.forward,
     db,
     tx,
     mutators,
@@ -139,18 +124,14 @@ export async function startEngine<Context extends UserContext, Tx>(
     auditLog,
     mapError,
     onRefused,
+    writes: semaphores.writes,
+    seenGroups,
+    replicaRouter,
   });
-  const admit: Engine<Context, Tx>['admit'] = ({ context, signal }, work) =>
-    semaphores.writes.run(context.userID, work, signal);
-  const push: PushRoute<Context> = options.forward
-    ? createForward(options.forward)
-    : (request, caller) => admit(caller, () => applyPush(request, caller));
-  const transact = callsOn(db, tx);
-  const seen = new SeenGroups();
   const upkeep = new Upkeep({
     db,
     log,
-    seenGroups: seen,
+    seenGroups,
     auditLog,
     retentionSeconds: options.retentionSeconds ?? defaultRetention.seconds,
     retentionBytes: options.retentionBytes ?? defaultRetention.bytes,
@@ -160,33 +141,22 @@ export async function startEngine<Context extends UserContext, Tx>(
   return {
     db: pool,
     semaphores,
-    admit,
+    replicaRouter,
     auditLog,
-    pulls: new PullService({ replicaRouter, schemaVersions, seenGroups: seen, telemetry }),
-    push(request, ...rest) {
-      seen.note(request.clientGroupID);
-      // Even if a push fails, some of its mutations may have committed.
-      return push(request, ...rest).finally(() => replicaRouter.wake());
-    },
-    transact: (...args) => transact(...args).finally(() => replicaRouter.wake()),
+    pulls: new PullService({ replicaRouter, schemaVersions, seenGroups, telemetry }),
+    pushes,
+    transactions: new OwnTransactions(db, tx, replicaRouter),
     streams,
     hooks,
     watches,
     async disconnect(userID) {
       if (!isUserID(userID)) throw new TypeError('The userID must be one that `authenticate` may return');
-      endSubscriptions(new Set([userID]));
+      openSubscriptions.disconnect(new Set([userID]));
       await recordDisconnect(db, userID);
     },
     rows,
     openStreams,
-    states: {
-      notifier: () => replicaRouter.notifierState(),
-      consistencyChecks: () => replicaRouter.consistencyState(),
-      standbys: () => replicaRouter.standbys(),
-      upkeep: () => upkeep.state(),
-    },
     upkeep,
-    ready: () => replicaRouter.ready(sampleInput(options)),
     async close() {
       endUpkeep();
       streams.close();

@@ -62,8 +62,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   const { server } = serving;
   const url = await startListening(server, port, hostname);
   log.info({ url }, 'Listening');
-  const stop = (signal?: NodeJS.Signals) => serving.stop(signal === 'SIGTERM' ? drainDelayMs : 0);
-  const ignoreSignals = signals ? stopOnSignals({ stop, lost: service.lost, log }) : () => {};
+  const ignoreSignals = signals ? stopOnSignals(serving, { drainDelayMs, lost: service.lost, log }) : () => {};
   const close = async () => void (await serving.stop());
   return { url, server, close: () => close().finally(ignoreSignals) };
 }

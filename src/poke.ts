@@ -46,12 +46,7 @@ export function connectPokes(
   { url = '/sync/poke', credentials = 'same-origin', onError = warn }: PokeOptions = {},
 ): () => void {
   const page = globalThis.document;
-  let lastWarning = '';
-  const warnOnce = (why: string) => {
-    if (why === lastWarning) return;
-    lastWarning = why;
-    onError(new Error(`No pokes from ${url}: ${why}. It is tried again`));
-  };
+  const warnings = new Warnings(url, onError);
   const pull = () => forget(rep.pull({ now: true }));
   let controller = new AbortController();
 
@@ -59,21 +54,15 @@ export function connectPokes(
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const connect = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, warnOnce };
-    const stay = (onPoke: () => void) => stayConnected({ ...connect, onPoke }, signal);
+    const connection = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, warnings };
     // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
-    if (!locks || !globalThis.BroadcastChannel) return stay(pull);
+    if (!locks || !globalThis.BroadcastChannel) return stayConnected(connection, signal);
     const name = `tidemark/${clientGroupID}`;
     const tabs = new BroadcastChannel(name);
     tabs.onmessage = pull;
     signal.onabort = () => tabs.close();
-    return locks.request(name, { signal }, () =>
-      stay(() => {
-        pull();
-        tabs.postMessage(null);
-      }),
-    );
+    return locks.request(name, { signal }, () => stayConnected({ ...connection, tabs }, signal));
   };
   const start = () => {
     controller.abort();
@@ -105,14 +94,39 @@ function forget(pulled: unknown): void {
   Promise.resolve(pulled).catch(() => {});
 }
 
-/** The target and the callbacks of a connection. */
+/** Reports why there are no pokes, each reason only once in a row. */
+class Warnings {
+  readonly #url: string;
+  readonly #onError: (error: Error) => void;
+  #last = '';
+
+  constructor(url: string, onError: (error: Error) => void) {
+    this.#url = url;
+    this.#onError = onError;
+  }
+
+  warnOnce(why: string): void {
+    if (why === this.#last) return;
+    this.#last = why;
+    this.#onError(new Error(`No pokes from ${this.#url}: ${why}. It is tried again`));
+  }
+}
+
+/** A connection to the poke endpoint. */
 interface Connection {
   readonly rep: PokeTarget;
   readonly url: string;
   readonly credentials: RequestCredentials;
-  readonly onPoke: () => void;
-  /** Called with the reason if the server refuses for a cause that is not transient. */
-  readonly warnOnce: (why: string) => void;
+  /** The other tabs that the connection receives pokes for. */
+  readonly tabs?: BroadcastChannel | undefined;
+  /** Reports refusals for a cause that is not transient. */
+  readonly warnings: Warnings;
+}
+
+/** Pulls, in the other tabs too. */
+function pullInAllTabs({ rep, tabs }: Connection): void {
+  forget(rep.pull({ now: true }));
+  tabs?.postMessage(null);
 }
 
 async function stayConnected(connection: Connection, signal: AbortSignal): Promise<void> {
@@ -132,7 +146,7 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
       // A pull makes the client renew an expired authorization. After the second failure in a row, a pull shows whether
       // the server is reachable at all.
       if ((error as { readonly status?: number }).status === 401) forget(connection.rep.pull());
-      else if (failures === 2) connection.onPoke();
+      else if (failures === 2) pullInAllTabs(connection);
     }
     await pause(retryMs * (0.5 + Math.random()), signal);
   }
@@ -142,11 +156,8 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
  * Reads one event stream to its end. Rejects when the connection fails, is refused or stays silent.
  * @param onRetry called with the milliseconds to wait before reconnecting, when the server sends them
  */
-async function readPokes(
-  { rep, url, credentials, onPoke, warnOnce }: Connection,
-  signal: AbortSignal,
-  onRetry: (ms: number) => void,
-): Promise<void> {
+async function readPokes(connection: Connection, signal: AbortSignal, onRetry: (ms: number) => void): Promise<void> {
+  const { rep, url, credentials, warnings } = connection;
   const streamController = new AbortController();
   const abort = () => streamController.abort();
   signal.addEventListener('abort', abort, { signal: streamController.signal });
@@ -158,7 +169,7 @@ async function readPokes(
   const onHead = (status: number, type: string | null) => {
     if (status === 200 && type?.startsWith('text/event-stream')) return;
     if (status < 500 && !transientStatuses.includes(status)) {
-      warnOnce(status === 200 ? 'it is no stream of events' : `status ${status}`);
+      warnings.warnOnce(status === 200 ? 'it is no stream of events' : `status ${status}`);
     }
     throw Object.assign(new Error(), { status });
   };
@@ -169,7 +180,7 @@ async function readPokes(
     partial = lines.pop()!;
     for (const line of lines) {
       if (line.startsWith('retry:')) onRetry(Number(line.slice(6)));
-      if (line.startsWith('data:')) onPoke();
+      if (line.startsWith('data:')) pullInAllTabs(connection);
     }
   };
   expectMore();

@@ -4,10 +4,11 @@ import { discoveryRoutes } from './endpoints/discovery.js';
 import { restRoutes } from './endpoints/rest.js';
 import type { MapError } from './errors.js';
 import { createApp } from './http/app.js';
-import { type Authenticate, type Caller, createAdmit, type Visibility } from './http/identify.js';
+import type { Authenticate, Visibility } from './http/identify.js';
 import type { Route } from './http/route.js';
 import type { Budget } from './limits/budget.js';
 import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
+import type { Semaphore } from './limits/semaphore.js';
 import { describeError, type Logger, resolveLogger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo, defaultInfoWithViews } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
@@ -15,9 +16,9 @@ import type { DescribedView } from './openapi/views.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
 import type { AuditLog } from './store/audit-log.js';
-import { type CallTransaction, callsThrough } from './writes/call-transactions.js';
+import { ApplicationTransactions, type CallTransaction } from './writes/call-transactions.js';
 import { Calls } from './writes/calls.js';
-import type { TransactFrom } from './writes/mutate.js';
+import type { Transactions } from './writes/mutate.js';
 
 /** The options of the REST surface. */
 export interface RestOptions {
@@ -77,7 +78,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   const routes = restSurface({
     ...options,
     mutators: toMutators(options.mutators, options.validators),
-    transact: callsThrough(transact, query),
+    transactions: new ApplicationTransactions(transact, query),
     authenticate,
     basePath,
     idempotent: query !== undefined,
@@ -91,7 +92,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
 /** The options of `restSurface`. */
 export interface RestSurfaceOptions<Context extends UserContext, Tx> extends RestOptions {
   readonly mutators: Mutators<Tx, Context>;
-  readonly transact: TransactFrom<CallTransaction<Tx>>;
+  readonly transactions: Transactions<CallTransaction<Tx>>;
   readonly authenticate: Authenticate<Context>;
   readonly basePath: string;
   /** True if calls can carry an `Idempotency-Key`. */
@@ -106,8 +107,8 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly log: Logger;
   /** The routes that read views, and the document's descriptions of the views. Default: none. */
   readonly views?: ViewSurface | undefined;
-  /** Runs the work of a call once it has a permit. Default: immediately. */
-  readonly admit?: (<T>(caller: Caller<Context>, work: () => Promise<T>) => Promise<T>) | undefined;
+  /** The permits for calls. Default: calls need none. */
+  readonly writes?: Semaphore | undefined;
 }
 
 /** The part of the REST surface that reads views. */
@@ -120,16 +121,18 @@ const day = 24 * 60 * 60;
 
 /** Returns the REST surface's routes. Creates the document in the background, and logs what it cannot describe. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transact, authenticate, basePath, limit, bodies, auditLog, mapError, log } = options;
+  const { mutators, transactions, authenticate, basePath, limit, bodies, writes, auditLog, mapError, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
-  const calls = new Calls({ mutators, transact, keyRetentionSeconds: idempotencyRetentionSeconds, auditLog, mapError });
-  const { admit: admitCall = (_, work) => work() } = options;
-  const admitted: Pick<typeof calls, 'run'> = {
-    run: (callRequest, caller, settings) => admitCall(caller, () => calls.run(callRequest, caller, settings)),
-  };
+  const calls = new Calls({
+    mutators,
+    transactions,
+    keyRetentionSeconds: idempotencyRetentionSeconds,
+    auditLog,
+    mapError,
+  });
   const { views } = options;
   const calling =
-    views && mutators.size === 0 ? [] : restRoutes({ calls: admitted, authenticate, basePath, limit, bodies });
+    views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, limit, bodies, writes });
   const routes = [...calling, ...(views?.routes ?? [])];
   if (discovery === 'off') return routes;
 
@@ -141,9 +144,11 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
     return document;
   });
   document.catch((error: unknown) => log.error({ error: describeError(error) }, 'Cannot create the OpenAPI document'));
-  const admit = createAdmit(discovery, authenticate);
   const { title } = options.info ?? (views ? defaultInfoWithViews : defaultInfo);
-  return [...routes, ...discoveryRoutes({ document, title, basePath, admit })];
+  return [
+    ...routes,
+    ...discoveryRoutes({ document, title, basePath, authenticate: discovery === 'public' ? undefined : authenticate }),
+  ];
 }
 
 /** Creates the OpenAPI document of the mutators and views that these options serve. */

@@ -1,26 +1,28 @@
 import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
-import { healthRoutes, readiness } from './endpoints/health.js';
+import { healthRoutes, ServerReadiness } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
-import { type EndpointRoute, syncEndpoints } from './endpoints/sync.js';
+import { SyncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
 import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
-import { createAdmit } from './http/identify.js';
+import type { Route } from './http/route.js';
+import { RateLimits } from './limits/rate-limits.js';
 import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
 import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
-import { limitAddresses, limitUsers } from './rates.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
 import type { SharedResources } from './shared-resources.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
+import type { ProcessGroup } from './telemetry/exposition.js';
 import { type GaugeSources, Gauges } from './telemetry/gauges.js';
-import { observeMutators, observeRequests } from './telemetry/requests.js';
-import { type ExposeTogether, Telemetry } from './telemetry/telemetry.js';
+import { observeMutators, RequestTelemetry } from './telemetry/requests.js';
+import { Telemetry } from './telemetry/telemetry.js';
 import { listViews } from './view/listed-views.js';
+import { sampleInput } from './view/sample.js';
 
 /** The sync server that `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {
@@ -97,36 +99,37 @@ export interface StartedSync<Context extends UserContext = UserContext> extends 
 export interface StartOptions {
   /** The resources that it shares with other syncs in its process. */
   readonly sharedResources?: SharedResources | undefined;
-  /** Exposes the metrics of all processes, if this one is one of several. */
-  readonly together?: ExposeTogether | undefined;
+  /** The processes of the server, if this one is one of several. */
+  readonly processes?: ProcessGroup | undefined;
 }
 
 /** Starts a sync, which can be one of several in a process or on a port. */
 export async function startSync<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: SyncOptions<Context, Tx>,
-  { sharedResources, together }: StartOptions = {},
+  { sharedResources, processes }: StartOptions = {},
 ): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
   const log = sharedResources?.log ?? resolveLogger(options.log);
   const limits = requestLimits(options.limits);
   const bodies = bodyBudget(limits, sharedResources?.parentBudgets.bodies);
   const spool = spoolBudget(limits, sharedResources?.parentBudgets.spool);
-  const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', together));
+  const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', processes));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const engine = await startEngine(options, { mutators, telemetry, log, sharedResources });
-  const { semaphores, admit, auditLog, pulls, push, streams, hooks, watches, transact, states, ready } = engine;
-  let isStopping = false;
+  const { semaphores, replicaRouter, auditLog, pulls, pushes, streams, hooks, watches, transactions, upkeep } = engine;
+  const sample = sampleInput(options);
+  const readiness = new ServerReadiness({ replicaRouter, upkeep, sample });
 
   const { authenticate } = options;
   const shared = { authenticate, basePath, bodies };
   const delivery = { spool, compression };
-  const sync = syncEndpoints<Context>({ ...delivery, basePath, bodies, pulls, push, pokes: streams, limits });
+  const sync = new SyncEndpoints<Context>({ ...delivery, basePath, bodies, pulls, pushes, pokes: streams, limits });
   const routes = [
-    sync.pull(paths.pull, authenticate),
-    sync.push(paths.push, authenticate),
-    sync.poke(paths.poke, authenticate),
-    ...healthRoutes({ basePath, isStopping: () => isStopping, state: () => readiness({ ready, ...states }) }),
+    sync.pullRoute(paths.pull, authenticate),
+    sync.pushRoute(paths.push, authenticate),
+    sync.pokeRoute(paths.poke, authenticate),
+    ...healthRoutes(basePath, readiness),
   ];
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
@@ -136,23 +139,21 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
       routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
     };
-    const calls = { mutators, transact, admit, idempotent: true, limit: limits.call, auditLog, mapError };
+    const { writes } = semaphores;
+    const calls = { mutators, transactions, writes, idempotent: true, limit: limits.call, auditLog, mapError };
     const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
-  const gaugeSources = { db: engine.db, semaphores, bodies, spool, streams: engine.openStreams, ...states };
+  const budgets = { bodies, spool, streams: engine.openStreams };
+  const gaugeSources = { db: engine.db, semaphores, ...budgets, replicaRouter, upkeep };
   const endObserving = sharedResources ? () => {} : observeGauges(gaugeSources, telemetry);
-  const { exposition } = telemetry;
-  if (metrics !== 'off' && exposition) {
-    routes.push(metricsRoute({ exposition, basePath, admit: createAdmit(metrics, authenticate) }));
+  if (metrics !== 'off' && telemetry.isExposed) {
+    routes.push(metricsRoute({ telemetry, basePath, authenticate: metrics === 'public' ? undefined : authenticate }));
   }
-  const observer = observeRequests(telemetry, sharedResources?.onAnswered);
-  const requestHooks = { observer, admit: limitAddresses(rates), admitUser: limitUsers(rates) };
-  const app = createApp(routes, log, requestHooks);
-  const answer = (route: EndpointRoute<Context>, request: Request, ctx: Context | null, env: unknown) => {
-    const authenticateCaller = () => ctx;
-    return createHandler(route('*', authenticateCaller), log, requestHooks)(request, env);
-  };
+  const observer = new RequestTelemetry(telemetry, sharedResources?.requestTracker);
+  const appOptions = { observer, rateLimits: new RateLimits(rates) };
+  const app = createApp(routes, log, appOptions);
+  const answer = (route: Route, request: Request, env: unknown) => createHandler(route, log, appOptions)(request, env);
 
   const endStreams = () => {
     streams.close();
@@ -160,19 +161,34 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   };
   return {
     fetch: app.fetch,
-    pull: (request, ctx, env) => answer(sync.pull, request, ctx, env),
-    push: (request, ctx, env) => answer(sync.push, request, ctx, env),
-    poke: (request, ctx, env) => answer(sync.poke, request, ctx, env),
+    pull: (request, ctx, env) =>
+      answer(
+        sync.pullRoute('*', () => ctx),
+        request,
+        env,
+      ),
+    push: (request, ctx, env) =>
+      answer(
+        sync.pushRoute('*', () => ctx),
+        request,
+        env,
+      ),
+    poke: (request, ctx, env) =>
+      answer(
+        sync.pokeRoute('*', () => ctx),
+        request,
+        env,
+      ),
     onPoke: (...hook) => hooks.open(...hook),
     disconnect: (userID) => engine.disconnect(userID),
-    ready,
+    ready: () => replicaRouter.ready(sample),
     drain() {
-      isStopping = true;
+      readiness.isStopping = true;
       endStreams();
     },
     endStreams,
     gaugeSources,
-    runUpkeep: () => engine.upkeep.run(),
+    runUpkeep: () => upkeep.run(),
     async close() {
       endObserving();
       await engine.close();
@@ -183,7 +199,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
 /** Registers the gauges of a sync with telemetry. Returns a function that removes them. */
 function observeGauges(gaugeSources: GaugeSources, telemetry: Telemetry): () => void {
   const gauges = new Gauges(gaugeSources);
-  telemetry.observe(() => gauges.read());
+  telemetry.observe(gauges);
   return () => {
     telemetry.end();
     gauges.end();

@@ -1,7 +1,9 @@
 /** The resources that several syncs in one process share. */
 import type { ConnectionBudget } from './db/connection-budget.js';
 import type { BudgetOptions } from './limits/budget.js';
+import type { PollPacer } from './limits/poll-pacer.js';
 import type { Logger } from './log.js';
+import type { RequestTracker } from './telemetry/requests.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 
 /** Without shared resources, a sync has its own of each. */
@@ -12,8 +14,7 @@ export interface SharedResources {
   readonly connectionBudget: Pick<ConnectionBudget, 'createPool'>;
   /** The parents of a sync's budgets. */
   readonly parentBudgets: Readonly<Record<'bodies' | 'spool' | 'streams', BudgetOptions['parent']>>;
-  /** Returns the poll interval of a sync in milliseconds, given the one that it would use alone. */
-  readonly pollIntervalMs: (intervalMs: number) => number;
-  /** Called once for each request, at the end of its response's body. */
-  readonly onAnswered: () => void;
+  readonly pollPacer: PollPacer;
+  /** Counts the requests of the sync. */
+  readonly requestTracker: RequestTracker;
 }

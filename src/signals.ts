@@ -5,9 +5,19 @@ const watchParentMs = 200;
 
 const startedBy = process.ppid;
 
+/** A server that can be stopped. */
+export interface Stoppable {
+  /**
+   * Stops the server.
+   * @param delayMs milliseconds for which it still accepts connections
+   * @returns true if everything ended in time
+   */
+  stop(delayMs: number): Promise<boolean>;
+}
+
 export interface StopOptions {
-  /** Stops the server. Resolves with true if everything ended in time. `signal` is undefined if the server is lost. */
-  readonly stop: (signal?: NodeJS.Signals) => Promise<boolean>;
+  /** Milliseconds for which the server still accepts connections after SIGTERM. */
+  readonly drainDelayMs: number;
   /** Resolves with the reason when the server can no longer work. */
   readonly lost: Promise<Error> | undefined;
   readonly log: Logger;
@@ -17,13 +27,13 @@ export interface StopOptions {
  * Stops the server on SIGTERM and SIGINT, or when it is lost. Then exits: with status 0 if a signal stopped it and
  * everything ended in time, otherwise with 1. A second signal exits immediately. Returns a function that undoes this.
  */
-export function stopOnSignals({ stop, lost, log }: StopOptions): () => void {
+export function stopOnSignals(server: Stoppable, { drainDelayMs, lost, log }: StopOptions): () => void {
   let isStopping = false;
   const end = async (signal?: NodeJS.Signals) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'Stopping');
-    const isWell = await stop(signal).catch((error: unknown) => {
+    const isWell = await server.stop(signal === 'SIGTERM' ? drainDelayMs : 0).catch((error: unknown) => {
       log.error({ error: describeError(error) }, 'Stopping failed');
       return false;
     });

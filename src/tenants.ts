@@ -7,16 +7,15 @@ import { Problem } from './errors.js';
 import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
 import { Budget } from './limits/budget.js';
-import { startDeadline } from './limits/deadline.js';
+import { PollPacer } from './limits/poll-pacer.js';
 import { resolveLogger } from './log.js';
 import { isStorableText } from './protocol/fields.js';
 import type { PokedClients } from './protocol/poke.js';
 import type { StartedSync, StartOptions, Sync } from './server.js';
-import { observeRequests } from './telemetry/requests.js';
+import { RequestTelemetry } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
 import { TenantGauges } from './tenants/gauges.js';
 import type { TenantsOptions } from './tenants/options.js';
-import { startTenant } from './tenants/start-tenant.js';
 import { TenantRegistry } from './tenants/tenant-registry.js';
 
 /** The result of `createTenants`. */
@@ -41,10 +40,6 @@ const MiB = 1024 * 1024;
 const share = 1 / 4;
 /** The maximum length of a tenant's name, in UTF-16 units. */
 const maxNameLength = 200;
-/** Milliseconds that the application's `open` has to return a tenant's options. */
-const openTimeoutMs = 30_000;
-/** The minimum poll interval per tenant with subscribers: when idle, all together poll at most 100 times a second. */
-const pollMsPerTenant = 10;
 
 /**
  * Serves many tenants, each from a database or a schema of its own, which it opens when the tenant is first used.
@@ -64,52 +59,26 @@ export interface StartedTenants<Context extends UserContext = UserContext>
 /** Serves many tenants, in this process or as one of several processes. */
 export async function startTenants<Context extends UserContext = UserContext, Tx = ClientBase>(
   options: TenantsOptions<Context, Tx>,
-  { together }: Pick<StartOptions, 'together'> = {},
+  { processes }: Pick<StartOptions, 'processes'> = {},
 ): Promise<StartedTenants<Context>> {
   const { maxOpen = 1_000, idleMs = 300_000, connections = 100, metrics = 'off' } = options;
   const log = resolveLogger(options.log);
   for (const [name, value] of Object.entries({ maxOpen, idleMs, connections })) {
     if (!(value > 0)) throw new RangeError(`The option \`${name}\` must be a positive number.`);
   }
-  const telemetry = await Telemetry.start(metrics !== 'off', together);
+  const telemetry = await Telemetry.start(metrics !== 'off', processes);
   const connectionBudget = new ConnectionBudget(connections);
   const budgets = sharedBudgets();
-  const shared = {
-    log,
-    telemetry,
-    connectionBudget,
-    parentBudgets: (consumer: string) => ({
-      bodies: { budget: budgets.bodies, consumer },
-      spool: { budget: budgets.spool, consumer },
-      streams: { budget: budgets.streams, consumer },
-    }),
-    pollIntervalMs: (intervalMs: number) => Math.max(intervalMs, pollMsPerTenant * registry.subscribedCount),
-  };
-  const registry: TenantRegistry<Context> = new TenantRegistry<Context>({
-    maxOpen,
-    idleMs,
-    log,
-    prepare: async (tenant) => {
-      const createError = () => new Error(`The option \`open\` has not returned after ${openTimeoutMs / 1000} seconds`);
-      const { within, end } = startDeadline(openTimeoutMs, createError);
-      const config = await within((async () => options.open(tenant.name))()).finally(end);
-      if (!config) throw new Problem('not-found', 'There is no such tenant');
-      return () => startTenant(tenant, config, shared);
-    },
-  });
-  const gauges = new TenantGauges({
-    connectionBudget,
-    budgets,
-    tenantCounts: () => registry.counts(),
-    openTenants: () => registry.listOpen().flatMap(({ gaugeSources }) => gaugeSources ?? []),
-  });
-  telemetry.observe(async () => gauges.read());
+  const resources = { log, telemetry, connectionBudget, budgets, pollPacer: new PollPacer() };
+  const registry = new TenantRegistry({ maxOpen, idleMs, application: options, resources });
+  const gauges = new TenantGauges({ connectionBudget, budgets, registry });
+  telemetry.observe(gauges);
 
-  const hooks = { observer: observeRequests(telemetry) };
+  const appOptions = { observer: new RequestTelemetry(telemetry) };
   const routes = processRoutes(registry, metrics === 'public' ? telemetry : undefined);
   const processPaths = new Set(routes.map(({ path }) => path));
-  const processApp = createApp(routes, log, hooks);
-  const refuse = createRefusal(log, hooks);
+  const processApp = createApp(routes, log, appOptions);
+  const refuse = createRefusal(log, appOptions);
   const tenant = (name: string | null) => {
     if (!isName(name)) throw new Problem('not-found', 'There is no such tenant');
     return registry.tenant(name);
@@ -165,16 +134,11 @@ function sharedBudgets() {
 }
 
 /** The routes of the process. A tenant's failure does not make it unready, which would cut off all other tenants. */
-function processRoutes<Context extends UserContext>(
-  registry: TenantRegistry<Context>,
+function processRoutes<Context extends UserContext, Tx>(
+  registry: TenantRegistry<Context, Tx>,
   telemetry: Telemetry | undefined,
 ): Route[] {
-  const routes = healthRoutes({
-    basePath: '',
-    isStopping: () => registry.isStopping,
-    state: async () => ({ tenants: registry.counts() }),
-  });
-  const exposition = telemetry?.exposition;
-  if (exposition) routes.push(metricsRoute({ exposition, basePath: '', admit: async () => {} }));
+  const routes = healthRoutes('', registry);
+  if (telemetry?.isExposed) routes.push(metricsRoute({ telemetry, basePath: '' }));
   return routes;
 }

@@ -128,11 +128,11 @@ describe('withCORS over HTTP', () => {
   let poke: () => void;
 
   beforeEach(async () => {
-    const listenForChange = async (_ctx: unknown, _request: unknown, onChange: () => void) => {
+    const subscribe = async (_ctx: unknown, _request: unknown, onChange: () => void) => {
       poke = onChange;
       return () => {};
     };
-    const pokes = new PokeStreams<{ userID: string }>(listenForChange, streamBudget({}), 60_000);
+    const pokes = new PokeStreams<{ userID: string }>({ subscribe }, streamBudget({}), 60_000);
     const { fetch } = setUp({ pokes, authenticate: () => ({ userID: 'ann' }) }).app;
     const service = { fetch: withCORS(fetch, { origins: [app] }), drain: () => pokes.close(), close: async () => {} };
     listening = await listen(service, { log: silent, port: 0, hostname: '127.0.0.1', signals: false });

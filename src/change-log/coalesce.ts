@@ -1,3 +1,4 @@
+import { Deferred } from '../deferred.js';
 import { watchForAbandonment } from '../limits/abandonment.js';
 
 /**
@@ -11,8 +12,7 @@ export type BatchHandler<Question, Answer> = (
 
 interface PendingQuestion<Question, Answer> {
   readonly question: Question;
-  readonly resolve: (answer: Answer | Promise<Answer>) => void;
-  readonly reject: (error: unknown) => void;
+  readonly answer: Deferred<Answer>;
 }
 
 /** The maximum number of running batches for one key. If they all hang, more would take even more connections. */
@@ -57,15 +57,15 @@ export class Coalescer<Question, Answer> {
 
   /** @throws whatever the batch of the question throws. */
   ask(key: string, question: Question): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const queue = this.#queues.get(key) ?? { runningBatches: 0, pending: [], timer: undefined };
-      this.#queues.set(key, queue);
-      if (queue.pending.push({ question, resolve, reject }) > 1) return;
-      const start = () => void this.#start(key, queue);
-      // Includes the questions of all requests that have arrived by now.
-      if (queue.runningBatches === 0) setImmediate(start);
-      else if (queue.runningBatches < maxRunning) queue.timer = setTimeout(start, this.#maxWaitMs);
-    });
+    const queue = this.#queues.get(key) ?? { runningBatches: 0, pending: [], timer: undefined };
+    this.#queues.set(key, queue);
+    const answer = new Deferred<Answer>();
+    if (queue.pending.push({ question, answer }) > 1) return answer.promise;
+    const start = () => void this.#start(key, queue);
+    // Includes the questions of all requests that have arrived by now.
+    if (queue.runningBatches === 0) setImmediate(start);
+    else if (queue.runningBatches < maxRunning) queue.timer = setTimeout(start, this.#maxWaitMs);
+    return answer.promise;
   }
 
   async #start(key: string, queue: Queue<Question, Answer>): Promise<void> {
@@ -78,9 +78,9 @@ export class Coalescer<Question, Answer> {
     const watch = signalOf && watchForAbandonment(() => questions.map(signalOf));
     try {
       const answers = await this.#runBatch(questions, watch?.signal);
-      for (const [i, { resolve }] of batch.entries()) resolve(answers[i]!);
+      for (const [i, { answer }] of batch.entries()) answer.resolve(answers[i]!);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { answer } of batch) answer.reject(error);
     }
     watch?.end();
     queue.runningBatches--;

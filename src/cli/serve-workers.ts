@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { addressFromEnvironment, logFromEnvironment, openDatabase } from '../environment.js';
+import { addressFromEnvironment, logFromEnvironment, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { settlesWithin } from '../limits/deadline.js';
 import { closeMs, defaultDrainDelayMs } from '../serving.js';
-import { stopOnSignals } from '../signals.js';
+import { type Stoppable, stopOnSignals } from '../signals.js';
 import { Workers } from '../workers/primary.js';
 import { isOfTenants, loadAnyConfig } from './config.js';
 import { prepareDatabase } from './database.js';
@@ -48,21 +48,34 @@ export async function serveWorkers(
     address,
     log,
   });
-  const stop = async (delayMs: number) => {
-    const isWell = await workers.stop(delayMs);
-    const isClosed = !application || (await settlesWithin(closeMs, application.database.close()));
-    return isClosed && isWell;
-  };
+  const server = new WorkersWithDatabase(workers, application?.database);
   process.on('SIGHUP', () => workers.replace());
   try {
     if (application?.database.embedded) await prepareDatabase(terminal, application.config, application.database);
     const { url, paths } = await workers.start();
     log.info({ url, workers: count }, 'Listening');
-    const onSignal = (signal?: NodeJS.Signals) => stop(signal === 'SIGTERM' ? defaultDrainDelayMs : 0);
-    stopOnSignals({ stop: onSignal, lost: application?.database.lost, log });
+    stopOnSignals(server, { drainDelayMs: defaultDrainDelayMs, lost: application?.database.lost, log });
     terminal.say(describeListening(url, paths, application?.database));
   } catch (error) {
-    await stop(0);
+    await server.stop(0);
     throw error;
+  }
+}
+
+/** The workers of a server, and the database that they serve. */
+class WorkersWithDatabase implements Stoppable {
+  readonly #workers: Workers;
+  readonly #database: OpenedDatabase | undefined;
+
+  /** @param database closed after the workers have ended */
+  constructor(workers: Workers, database: OpenedDatabase | undefined) {
+    this.#workers = workers;
+    this.#database = database;
+  }
+
+  async stop(delayMs: number): Promise<boolean> {
+    const isWell = await this.#workers.stop(delayMs);
+    const isClosed = !this.#database || (await settlesWithin(closeMs, this.#database.close()));
+    return isClosed && isWell;
   }
 }

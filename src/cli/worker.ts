@@ -3,7 +3,7 @@ import { syncPaths } from '../endpoints/sync-paths.js';
 import { databaseURL, forwardFromEnvironment, logFromEnvironment, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { startSync } from '../server.js';
-import type { ExposeTogether } from '../telemetry/telemetry.js';
+import type { ProcessGroup } from '../telemetry/exposition.js';
 import type { TenantsOptions } from '../tenants/options.js';
 import { startTenants } from '../tenants.js';
 import { runWorker, type WorkerService } from '../workers/worker.js';
@@ -13,12 +13,12 @@ import { createTerminal } from './terminal.js';
 
 const [, , path] = process.argv;
 
-await runWorker(async (together) => {
+await runWorker(async (processes) => {
   const config = await loadAnyConfig(path);
-  return isOfTenants(config) ? startForTenants(config, together) : startOne(config, together);
+  return isOfTenants(config) ? startForTenants(config, processes) : startOne(config, processes);
 });
 
-async function startOne(config: LoadedConfig, together: ExposeTogether): Promise<WorkerService> {
+async function startOne(config: LoadedConfig, processes: ProcessGroup): Promise<WorkerService> {
   // The primary process has started an embedded Postgres, unless the configuration had tenants at that time.
   if (databaseURL() === undefined) {
     throw new SetupError('The configuration had tenants when the server was started. Restart the server.');
@@ -27,14 +27,14 @@ async function startOne(config: LoadedConfig, together: ExposeTogether): Promise
   const forward = forwardFromEnvironment();
   const { url, readURLs } = await openDatabase({ log: createTerminal(process).log });
   const options = { ...config, database: url, readDatabase: readURLs, log, forward };
-  const service = await startSync(options, { together });
+  const service = await startSync(options, { processes });
   const { pull, push } = syncPaths(config.basePath ?? '', config.paths);
-  return { service, endStreams: () => service.endStreams(), paths: { pull, push }, log };
+  return { service, paths: { pull, push }, log };
 }
 
-async function startForTenants(config: TenantsOptions, together: ExposeTogether): Promise<WorkerService> {
+async function startForTenants(config: TenantsOptions, processes: ProcessGroup): Promise<WorkerService> {
   refuseForward();
   const log = logFromEnvironment();
-  const service = await startTenants({ ...config, log }, { together });
-  return { service, endStreams: () => service.endStreams(), paths: null, log };
+  const service = await startTenants({ ...config, log }, { processes });
+  return { service, paths: null, log };
 }

@@ -1,12 +1,12 @@
 import type { RowOf } from '../view/define.js';
-import { closedClient } from './client-error.js';
+import { LazySession } from './lazy-session.js';
 import { callsByName, engineCall, namedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
 import { type AnyOptions, type ClientOptions, checkUser, storedViewOf } from './options.js';
 import { dismissName, type Refusal } from './refusals.js';
 import { readView } from './rows/read.js';
 import { type ClientData, type ClientView, clientView } from './rows/view.js';
-import { type Session, type SessionLimits, startSession } from './session.js';
+import type { SessionLimits } from './session.js';
 import type { PendingMutation } from './stores/types.js';
 import { initialStatus, type Status } from './sync/status.js';
 import type { SyncEngine } from './sync/sync-engine.js';
@@ -63,7 +63,7 @@ export function createClient<Mutators, Views extends AnyViews>(
   options: ClientOptions<Mutators, Views>,
 ): Client<Mutators, Views> {
   const { client, session } = prepareClient(options as AnyOptions);
-  if (globalThis.window) session();
+  if (globalThis.window) session.start();
   return client as Client<Mutators, Views>;
 }
 
@@ -73,35 +73,24 @@ export function openClient(
   limits?: SessionLimits,
 ): { readonly client: Client<never, AnyViews>; readonly engine: SyncEngine } {
   const { client, session } = prepareClient(options, limits);
-  return { client, engine: session().engine };
+  return { client, engine: session.start().engine };
 }
 
-/** Creates a client, and a function that returns its session, starting it if necessary. */
+/** Creates a client with its session, which has not started. */
 function prepareClient(
   options: AnyOptions,
   limits: SessionLimits = {},
-): { readonly client: Client<never, AnyViews>; readonly session: () => Session } {
+): { readonly client: Client<never, AnyViews>; readonly session: LazySession } {
   checkUser(options);
   const mutators = namedMutators(options.mutators ?? {});
-  let currentSession: Session | undefined;
-  let isClosed = false;
-  const session = () => {
-    if (isClosed) throw closedClient();
-    currentSession ??= startSession(options, mutators, limits);
-    return currentSession;
-  };
-  /** Returns an observable of a session, with the value `value` before the client starts. Subscribing starts it. */
-  const observe = <Value>(value: Value, of: (session: Session) => Observable<Value>): Observable<Value> => ({
-    get: () => (currentSession ? of(currentSession).get() : value),
-    subscribe: (listener) => of(session()).subscribe(listener),
-  });
+  const session = new LazySession(options, mutators, limits);
   const data: ClientData = {
-    query: async (body) => session().engine.query(body),
-    subscribe: (body, listener) => session().engine.subscriptions.subscribe(body, listener),
-    watch: (prefix, listener) => session().engine.subscriptions.watch(prefix, listener),
-    unconfirmed: observe(new Set(), ({ engine }) => engine.unconfirmed),
+    query: async (body) => session.start().engine.query(body),
+    subscribe: (body, listener) => session.start().engine.subscriptions.subscribe(body, listener),
+    watch: (prefix, listener) => session.start().engine.subscriptions.watch(prefix, listener),
+    unconfirmed: session.observe(new Set(), ({ engine }) => engine.unconfirmed),
     get hasEnded() {
-      return currentSession?.engine.subscriptions.hasEnded ?? false;
+      return session.current?.engine.subscriptions.hasEnded ?? false;
     },
   };
   const storedView = (view: string) => storedViewOf(options, view);
@@ -111,31 +100,28 @@ function prepareClient(
   const client: Client<never, AnyViews> = {
     mutate: callsByName(async (name, args) => {
       const call = engineCall(mutators, name, args);
-      await session().engine.call(call.name, call.args);
+      await session.start().engine.call(call.name, call.args);
     }) as Mutate<never>,
     view: (name) => clientView(data, storedView(name)) as never,
     query: (body) => data.query(read(body)),
     subscribe: (body, listener) => data.subscribe(read(body), listener),
-    status: observe(initialStatus, ({ status }) => status),
-    pending: observe([], ({ engine }) => engine.pending),
-    refused: observe([], ({ refusals }) => refusals.observable),
+    status: session.observe(initialStatus, ({ status }) => status),
+    pending: session.observe([], ({ engine }) => engine.pending),
+    refused: session.observe([], ({ refusals }) => refusals.observable),
     async dismiss({ clientID, mutationID }) {
-      await session().engine.call(dismissName, { clientID, mutationID });
+      await session.start().engine.call(dismissName, { clientID, mutationID });
     },
-    onRefused: (listener) => session().refusals.listen(listener),
-    setOnline: (online) => session().setOnline(online),
-    pull: async () => session().engine.pull({ now: true }),
+    onRefused: (listener) => session.start().refusals.listen(listener),
+    setOnline: (online) => session.start().setOnline(online),
+    pull: async () => session.start().engine.pull({ now: true }),
     get clientID() {
-      return session().engine.clientID;
+      return session.start().engine.clientID;
     },
     get profileID() {
-      return session().engine.profileID;
+      return session.start().engine.profileID;
     },
-    async close() {
-      isClosed = !currentSession;
-      await currentSession?.close();
-    },
-    signOut: async () => session().signOut(),
+    close: () => session.close(),
+    signOut: async () => session.start().signOut(),
   };
   return { client, session };
 }

@@ -6,10 +6,35 @@ export interface Observable<Value> {
   readonly subscribe: (listener: (value: Value) => void) => () => void;
 }
 
+/** The application's listeners. A function that is added twice is called twice. */
+export class Listeners<Value> {
+  readonly #functions = new Map<symbol, (value: Value) => void>();
+
+  get size(): number {
+    return this.#functions.size;
+  }
+
+  /** Adds a listener. Returns the ID to remove it by. */
+  add(listener: (value: Value) => void): symbol {
+    const id = Symbol('listener');
+    this.#functions.set(id, listener);
+    return id;
+  }
+
+  /** Returns false if the listener has been removed already. */
+  remove(id: symbol): boolean {
+    return this.#functions.delete(id);
+  }
+
+  call(value: Value): void {
+    for (const listener of [...this.#functions.values()]) isolate(() => listener(value));
+  }
+}
+
 /** An observable with a value that the client sets. */
 export class Cell<Value> implements Observable<Value> {
   #value: Value;
-  readonly #listeners = new Set<{ readonly call: (value: Value) => void }>();
+  readonly #listeners = new Listeners<Value>();
   readonly #connect: ((cell: Cell<Value>) => () => void) | undefined;
   #disconnect: (() => void) | undefined;
 
@@ -22,18 +47,17 @@ export class Cell<Value> implements Observable<Value> {
   readonly get = (): Value => this.#value;
 
   readonly subscribe = (listener: (value: Value) => void): (() => void) => {
-    const entry = { call: listener };
-    this.#listeners.add(entry);
+    const id = this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#disconnect = this.#connect?.(this);
     return () => {
-      if (this.#listeners.delete(entry) && this.#listeners.size === 0) this.#disconnect?.();
+      if (this.#listeners.remove(id) && this.#listeners.size === 0) this.#disconnect?.();
     };
   };
 
   set(value: Value): void {
     if (Object.is(value, this.#value)) return;
     this.#value = value;
-    for (const { call } of [...this.#listeners]) isolate(() => call(value));
+    this.#listeners.call(value);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DiffOperation, MutatorFunction } from '#engine';
-import { Cell, isolate, type Observable } from './observable.js';
+import { Cell, Listeners, type Observable } from './observable.js';
 import { keyText } from './rows/keys.js';
 import type { Subscriptions } from './sync/subscriptions.js';
 
@@ -34,7 +34,7 @@ export const dismiss: MutatorFunction = async (tx, args) => {
 export class Refusals {
   readonly #rows = new Map<string, Refusal>();
   readonly #cell = new Cell<readonly Refusal[]>([]);
-  readonly #listeners = new Set<{ readonly call: (refusal: Refusal) => void }>();
+  readonly #listeners = new Listeners<Refusal>();
 
   constructor(subscriptions: Subscriptions) {
     // The first call delivers the refusals that exist when the client opens.
@@ -51,9 +51,8 @@ export class Refusals {
 
   /** Calls the listener for each new refusal. Returns an unsubscribe function. */
   listen(listener: (refusal: Refusal) => void): () => void {
-    const entry = { call: listener };
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
+    const id = this.#listeners.add(listener);
+    return () => void this.#listeners.remove(id);
   }
 
   #apply(diff: readonly DiffOperation[], notify: boolean): void {
@@ -61,7 +60,7 @@ export class Refusals {
       const refusal = newValue as unknown as Refusal;
       if (op === 'del') this.#rows.delete(key);
       else this.#rows.set(key, refusal);
-      if (op === 'add' && notify) for (const { call } of [...this.#listeners]) isolate(() => call(refusal));
+      if (op === 'add' && notify) this.#listeners.call(refusal);
     }
     this.#cell.set([...this.#rows.values()]);
   }

@@ -1,6 +1,6 @@
 import { connectPokes } from '../poke.js';
 import { type ClientError, dataNotDeleted, signedOut } from './client-error.js';
-import { engineMutators, logDropped, type NamedMutators, toServer } from './mutate.js';
+import { engineMutators, logDropped, type NamedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
 import { type AnyOptions, checkPlatform, engineIndexes, storedViewOf } from './options.js';
 import { dismiss, dismissName, Refusals } from './refusals.js';
@@ -65,7 +65,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
       },
       indexes: engineIndexes(options),
     },
-    { network, credentials, status, toServer, getAuth },
+    { network, credentials, status, getAuth },
   );
   // If the browser refuses, it may delete the data when disk space runs low, as it may by default.
   if (options.persistentStorage) globalThis.navigator?.storage?.persist?.().catch(() => {});

@@ -22,14 +22,14 @@ export const readCommitted = 'set transaction isolation level read committed';
 export interface Edges {
   /** The rows of each statement that was sent with the BEGIN. */
   readonly first: readonly (readonly unknown[])[];
-  /** Adds statements to send with the COMMIT if the work succeeds. */
-  readonly last: (...statements: readonly Statement[]) => void;
+  /** The statements to send with the COMMIT if the work succeeds. The work adds them. */
+  readonly last: Statement[];
 }
 
 /** The edges of a transaction that this process runs on its own connection. */
 export interface OwnEdges extends Edges {
-  /** Ends the session and its connection with the transaction, so that no other work sees the session's state. */
-  readonly discard: () => void;
+  /** Set by the work to end the session and its connection, so that no other work sees the session's state. */
+  discard: boolean;
 }
 
 /** A column of a result, with the OID of its type. */

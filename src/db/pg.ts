@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { SetupError } from '../errors.js';
+import { describeError, type Logger } from '../log.js';
 import { checkOut } from './checkout.js';
 import type { ConnectionBudget } from './connection-budget.js';
 import { readCopy } from './copy.js';
@@ -22,10 +23,8 @@ export interface PoolOptions {
   readonly connectionBudget?: Pick<ConnectionBudget, 'createPool'> | undefined;
   /** Time limits for work in the database. Default: none. */
   readonly limits?: Limits | undefined;
-  /** Called when an unused connection breaks, for logging. The pool replaces the connection. */
-  readonly onIdleError?: ((error: Error) => void) | undefined;
-  /** Called once, for logging, if a pooler prevents prepared statements. */
-  readonly onUnprepared?: (() => void) | undefined;
+  /** Receives a line for each idle connection that breaks, and one if a pooler prevents prepared statements. */
+  readonly log?: Pick<Logger, 'info' | 'warn'> | undefined;
 }
 
 /** Time limits for work in the database, in milliseconds. */
@@ -41,11 +40,11 @@ export interface Limits extends TransactionLimits {
  */
 export function openPool(database: string | pg.Pool, options: PoolOptions = {}): Database {
   const pool = typeof database === 'string' ? createPool(database, options) : checkedPool(database);
-  const { limits } = options;
-  const names = new NamedStatements(options.onUnprepared);
+  const { limits, log } = options;
+  const names = new NamedStatements(log);
   // Without a listener, a broken idle connection would end the process. While the pool ends, breaks are expected.
   const onError = (error: Error) => {
-    if (!pool.ending) options.onIdleError?.(error);
+    if (!pool.ending) log?.warn({ error: describeError(error) }, 'An idle connection broke');
   };
   pool.on('error', onError);
   const { host, port } = new pg.Client(pool.options);

@@ -116,25 +116,19 @@ async function attemptOnce<T>(
     () => new GivenUpError(`The transaction took more than ${limits?.transactionMs} ms`),
   );
   let sound = false;
-  let discarded = false;
-  let last: readonly Statement[] = [];
+  const edges = { first: [] as Edges['first'], last: [] as Statement[], discard: false };
   const begin = async () => {
     const texts = [beginning, jitOff, ...settingsOf(limits), ...first.map(inline)];
     const results = await together(client, ...texts).catch(failExplained);
     return results.slice(results.length - first.length).map(({ rows }) => rows);
   };
-  const after = () => (discarded ? endOfSession : []);
-  const edges = (rows: Edges['first']): OwnEdges => ({
-    first: rows,
-    last: (...statements) => {
-      last = [...last, ...statements];
-    },
-    discard: () => {
-      discarded = true;
-    },
-  });
+  const run = async () => {
+    edges.first = await begin();
+    return work(client, edges);
+  };
+  const after = () => (edges.discard ? endOfSession : []);
   try {
-    const result = await within(begin().then((rows) => work(client, edges(rows)))).catch(async (error: unknown) => {
+    const result = await within(run()).catch(async (error: unknown) => {
       if (error instanceof GivenUpError) throw error;
       await within(rollback(checkout, after(), error));
       sound = true;
@@ -144,7 +138,7 @@ async function attemptOnce<T>(
       sound = true;
       throw new TransactionEndedError('The callback ended its transaction');
     }
-    const ended = await within(together(client, ...last.map(inline), 'commit', ...after()).catch(explainFailed));
+    const ended = await within(together(client, ...edges.last.map(inline), 'commit', ...after()).catch(explainFailed));
     sound = true;
     // Postgres answers the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (ended.some(({ command }) => command === 'ROLLBACK')) throw new SwallowedError();
@@ -157,7 +151,7 @@ async function attemptOnce<T>(
     throw new ConnectionLostError(lost.message, { cause: error });
   } finally {
     end();
-    checkout.release(!sound || discarded);
+    checkout.release(!sound || edges.discard);
   }
 }
 

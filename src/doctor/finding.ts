@@ -37,7 +37,7 @@ export type FindingCode =
   | 'few-connections'
   | 'standby';
 
-/** Every kind of finding, by its code. `docs/operations.md` lists them. */
+/** Every kind of finding, by its code. `docs/operations/doctor.md` lists them. */
 export const kinds: Readonly<Record<FindingCode, Kind>> = {
   'postgres-too-old': { severity: 'error', why: 'Tidemark uses what older versions lack.' },
   'postgres-untested': { severity: 'warning', why: 'Tidemark has not been tested on it.' },

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import { identifier } from '../sql.js';
 import { type Finding, finding } from './finding.js';
 
-/** Finds the privileges in Tidemark's schema that `docs/operations.md` grants to servers and that the role lacks. */
+/** Finds the privileges in Tidemark's schema that `docs/operations/roles.md` grants to servers and that the role lacks. */
 const missingPrivilegesSql = `
   with relation (oid, name) as (
     select oid, relname from pg_class where relnamespace = to_regnamespace('tidemark') and relkind = 'r'
@@ -97,7 +97,7 @@ export async function checkExcess(db: Database, role: string): Promise<Finding[]
 
 function judgeExcess(role: string, { isSuperuser, captureOwner, readers }: Excess): Finding[] {
   const findings: Finding[] = [];
-  const roles = 'See "Roles" in docs/operations.md.';
+  const roles = 'See docs/operations/roles.md.';
   if (isSuperuser) {
     const advice = `Connect as a role that has only the rights that a server needs. ${roles}`;
     findings.push(finding('superuser', { subject: role, what: `The connected role ${role} is a superuser.`, advice }));

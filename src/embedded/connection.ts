@@ -2,6 +2,7 @@ import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { readIfThere } from './processes.js';
 
 /** The values that a client needs to connect. Stored in the folder, readable only by its owner. */
@@ -50,7 +51,7 @@ export function saveConnection(directory: string, connection: Connection): void 
 export async function choosePort(
   requestedPort: number | undefined,
   storedPort: number | undefined,
-  log: (message: string) => void,
+  log: Pick<Logger, 'info'>,
 ): Promise<number> {
   const preferred = requestedPort ?? storedPort ?? 0;
   const free = await freePort(preferred);
@@ -58,7 +59,7 @@ export async function choosePort(
   if (requestedPort !== undefined) {
     throw new SetupError(`Port ${requestedPort} on 127.0.0.1 is taken or not permitted.`);
   }
-  log(`Port ${preferred} is taken: the database uses another one this time.`);
+  log.info({}, `Port ${preferred} is taken: the database uses another one this time.`);
   const other = await freePort(0);
   if (other === undefined) throw new SetupError('No port on 127.0.0.1 is free.');
   return other;

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync 
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../errors.js';
+import type { Logger } from '../log.js';
 import { endOf, errorCode, isServerOf, readPostmaster } from './processes.js';
 import { canReach, type ServerUser } from './user.js';
 
@@ -86,11 +87,11 @@ export async function stopServer(programs: Programs, data: string, server: Child
 }
 
 /** Stops the server that a killed process left running on this data folder, so that it cannot block the next start. */
-export async function endLeftover(programs: Programs, data: string, log: (line: string) => void): Promise<void> {
+export async function endLeftover(programs: Programs, data: string, log: Pick<Logger, 'info'>): Promise<void> {
   const pid = readPostmaster(data)?.pid;
   if (pid === undefined) return;
   if (!isServerOf(pid, data)) return disownPid(data);
-  log(`Stopping Postgres (process ${pid}), left running by a process that has ended.`);
+  log.info({}, `Stopping Postgres (process ${pid}), left running by a process that has ended.`);
   await stop(
     programs,
     data,

@@ -87,7 +87,6 @@ async function startLocked(
   const programs = { native, user, logFile: join(directory, 'postgres.log') };
   const storedConnection = readConnection(directory);
   const password = storedConnection?.password ?? randomBytes(24).toString('base64url');
-  const say = (message: string) => log.info({}, message);
   const start: Start = {
     programs,
     major,
@@ -95,12 +94,12 @@ async function startLocked(
     password,
     isPasswordNew: storedConnection === undefined,
     settings,
-    say,
+    log,
   };
   await prepareData(start);
   const { server, port } = await startOnPort(start, options.port, storedConnection?.port);
   const again = async (signal: AbortSignal) => {
-    await endLeftover(programs, data, say);
+    await endLeftover(programs, data, log);
     return (await startOnPort(start, port, port, signal)).server;
   };
   const supervision = supervise(server, { programs, data, start: again, log });
@@ -131,31 +130,31 @@ interface Start {
   readonly password: string;
   readonly isPasswordNew: boolean;
   readonly settings: Readonly<Record<string, string>>;
-  readonly say: (message: string) => void;
+  readonly log: Pick<Logger, 'info'>;
 }
 
 /** Ensures that the data exists, has the right version and this password, and that no server is running on it. */
-async function prepareData({ programs, major, data, password, isPasswordNew, settings, say }: Start): Promise<void> {
+async function prepareData({ programs, major, data, password, isPasswordNew, settings, log }: Start): Promise<void> {
   removeDrafts(data);
   const dataMajor = majorOf(data);
   if (dataMajor === undefined) {
-    say(`Creating a Postgres ${major} database in ${data}.`);
+    log.info({}, `Creating a Postgres ${major} database in ${data}.`);
     return createCluster(programs, major, data, password, settings.fsync !== 'off');
   }
   if (dataMajor !== major) throw new SetupError(otherVersion(data, dataMajor, major));
-  await endLeftover(programs, data, say);
+  await endLeftover(programs, data, log);
   if (isPasswordNew) await resetPassword(programs, data, password);
 }
 
 /** Retries after transient failures: backends that briefly outlive a killed server, or a port lost in a race. */
 async function startOnPort(
-  { programs, data, settings, say }: Start,
+  { programs, data, settings, log }: Start,
   requestedPort: number | undefined,
   storedPort: number | undefined,
   signal?: AbortSignal,
 ): Promise<{ server: ChildProcess; port: number }> {
   for (const limit = Date.now() + 10_000; ; await delay(100)) {
-    const port = await choosePort(requestedPort, storedPort, say);
+    const port = await choosePort(requestedPort, storedPort, log);
     const fixed = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
     try {
       return { port, server: await startServer(programs, data, { ...settings, ...fixed }, signal) };

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { expectProblem, pull, push, setUp } from '../../test/integration/endpoints/requests.js';
 import type { UserContext } from '../context.js';
 import { Problem, SetupError } from '../errors.js';
-import type { PushRoute } from './sync.js';
+import type { PushService } from './push-service.js';
 
 describe('the routes', () => {
   it('include pull and push', async () => {
@@ -267,7 +267,7 @@ describe('a request', () => {
   });
 
   it('reaches a push route that forwards it with its original bytes and headers', async () => {
-    const forward = vi.fn<PushRoute<UserContext>>(async () => null);
+    const forward = vi.fn<PushService<UserContext, never>['push']>(async () => null);
     const body = `${JSON.stringify(push)}  `;
     const response = await setUp({ push: forward }).post('/sync/push', body, {
       'X-Sync-RequestID': '',

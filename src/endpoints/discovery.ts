@@ -1,23 +1,30 @@
+import type { UserContext } from '../context.js';
 import type { Answer } from '../http/answer.js';
+import { type Authenticate, identify } from '../http/identify.js';
 import type { Exchange, Route } from '../http/route.js';
 import { replyTagged, type TaggedContent, tag } from '../http/tagged.js';
 import type { OpenAPIDocument } from '../openapi/types.js';
 import { createDocsPage, docsFiles } from './docs-page.js';
 
 /** The options of `discoveryRoutes`. */
-export interface DiscoveryRoutesOptions {
+export interface DiscoveryRoutesOptions<Context extends UserContext> {
   /** Resolves with the document once it has been generated. */
   readonly document: Promise<OpenAPIDocument>;
   /** The document's title, for the page. */
   readonly title: string;
   /** The prefix of `/api`. */
   readonly basePath: string;
-  /** Rejects if the caller is not allowed to see the document and the page. */
-  readonly admit: (exchange: Exchange) => Promise<unknown>;
+  /** Identifies the callers that can see the document and the page. Default: all callers can. */
+  readonly authenticate?: Authenticate<Context> | undefined;
 }
 
 /** Creates the routes of the OpenAPI document and of the page that shows it. */
-export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryRoutesOptions): Route[] {
+export function discoveryRoutes<Context extends UserContext>({
+  document,
+  title,
+  basePath,
+  authenticate,
+}: DiscoveryRoutesOptions<Context>): Route[] {
   const methods = ['GET', 'HEAD'];
   let encoded: Promise<TaggedContent> | undefined;
   const encode = () => (encoded ??= document.then((made) => tag(JSON.stringify(made))));
@@ -26,7 +33,7 @@ export function discoveryRoutes({ document, title, basePath, admit }: DiscoveryR
     methods,
     path: `${basePath}/api/${path}`,
     handle: async (exchange) => {
-      await admit(exchange);
+      if (authenticate) await identify(exchange, authenticate);
       return answer(exchange);
     },
   });

@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { pushRequest } from '../../test/integration/writes/push-requests.js';
 import { memoryLog } from '../../test/support/log.js';
-import { createForward, type ForwardOptions } from './forward.js';
+import { type ForwardOptions, forwardPush } from './forward.js';
 
 let server: Server | undefined;
 
@@ -30,9 +29,8 @@ async function forward(url: string, options: Partial<ForwardOptions> = {}, autho
   const { log, lines } = memoryLog();
   const body = new TextEncoder().encode('{"exact":  "bytes ☃"}');
   const requestID = { header: 'X-Replicache-RequestID', value: 'c-1-0' } as const;
-  const caller = { context: { userID: 'u' }, requestID: requestID.value, log };
-  const send = createForward({ url, ...options });
-  const answer = await send(pushRequest('g', []), caller, { body, authorization, requestID }).catch((e: unknown) => e);
+  const rawPush = { body, authorization, requestID };
+  const answer = await forwardPush({ url, ...options }, rawPush, log).catch((e: unknown) => e);
   return { answer, lines };
 }
 

@@ -1,10 +1,17 @@
-import type { UserContext } from '../context.js';
 import { Problem, type ProblemCode } from '../errors.js';
+import type { RequestID } from '../http/route.js';
 import { describeError, type Logger } from '../log.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import type { PushRoute, RawPush } from './sync.js';
 
-/** The options of `createForward`. */
+/** A push as received. */
+export interface RawPush {
+  /** The exact bytes of the body. */
+  readonly body: Uint8Array;
+  readonly authorization: string | null;
+  readonly requestID: RequestID;
+}
+
+/** The options of `forwardPush`. */
 export interface ForwardOptions {
   /** The URL of the application's mutate endpoint. */
   readonly url: string;
@@ -33,26 +40,28 @@ const sameStatus: Readonly<Record<number, [code: ProblemCode, detail: string]>> 
 };
 
 /**
- * Creates a push route that has the application's mutate endpoint apply the pushes. Of its responses, the caller gets
- * only protocol errors, the statuses listed here and `Retry-After`.
+ * Has the application's mutate endpoint apply a push. Of its response, the caller gets only protocol errors, the
+ * statuses listed here and `Retry-After`.
  * @throws Problem with the endpoint's own status if the client can act on it: 400, 401, 403, 409, 413, 415, 429, 503;
  * otherwise `mutate-endpoint-failed` or `mutate-endpoint-timeout`.
  */
-export function createForward<Context extends UserContext>(options: ForwardOptions): PushRoute<Context> {
-  return async (_, { log }, rawPush) => {
-    const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
-    try {
-      const response = await send(options, rawPush, signal);
-      const text = await readText(response);
-      if (response.status === 200) return decodeAnswer(text, log);
-      throw refusal(response, text, log);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      throw signal.aborted
-        ? new Problem('mutate-endpoint-timeout', 'The mutate endpoint did not answer in time', { cause: error })
-        : new Problem('mutate-endpoint-failed', 'The mutate endpoint could not be reached', { cause: error });
-    }
-  };
+export async function forwardPush(
+  options: ForwardOptions,
+  rawPush: RawPush,
+  log: Logger,
+): Promise<ProtocolError | null> {
+  const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
+  try {
+    const response = await send(options, rawPush, signal);
+    const text = await readText(response);
+    if (response.status === 200) return decodeAnswer(text, log);
+    throw refusal(response, text, log);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw signal.aborted
+      ? new Problem('mutate-endpoint-timeout', 'The mutate endpoint did not answer in time', { cause: error })
+      : new Problem('mutate-endpoint-failed', 'The mutate endpoint could not be reached', { cause: error });
+  }
 }
 
 function send(options: ForwardOptions, push: RawPush, signal: AbortSignal): Promise<Response> {

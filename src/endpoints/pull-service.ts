@@ -2,10 +2,10 @@
 import type { UserContext } from '../context.js';
 import type { JSONAnswer } from '../http/answer.js';
 import type { Caller } from '../http/identify.js';
+import { annotate } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
-import type { PullRequest } from '../protocol/pull.js';
-import { toAnswer } from '../pulls/pull-answer.js';
-import type { PullResult } from '../pulls/pull-result.js';
+import { type PullRequest, unchangedText } from '../protocol/pull.js';
+import { linesIn, type PatchResult, type PullResult } from '../pulls/pull-result.js';
 import { pullSession, type ReadRequest, readSession } from '../pulls/session.js';
 import type { ReplicaRouter } from '../replicas/replica-router.js';
 import type { SeenGroups } from '../store/seen-groups.js';
@@ -39,7 +39,7 @@ export class PullService<Context extends UserContext> {
     telemetry.count('tidemark.pull.requests', { version: isServed ? request.schemaVersion : 'other' });
     if (isServed === false) return { error: 'VersionNotSupported', versionType: 'schema' };
     const result = await replicaRouter.pull(pullSession(request, caller));
-    annotate(caller, result);
+    annotateResult(caller, result);
     return toAnswer(request, result, caller);
   }
 
@@ -50,13 +50,68 @@ export class PullService<Context extends UserContext> {
    */
   async read(request: ReadRequest, caller: Caller<Context>): Promise<ReadResult> {
     const result = await this.#options.replicaRouter.pull(readSession(request, caller));
-    annotate(caller, result);
+    annotateResult(caller, result);
     if (result.kind === 'lost') throw new Error('A read has no client group that could be lost');
     return result;
   }
 }
 
-function annotate(caller: Caller, result: PullResult): void {
+function annotateResult(caller: Caller, result: PullResult): void {
   if (result.kind === 'lost') return;
-  caller.annotate?.({ pull: result.kind, ...('reason' in result && result.reason && { reason: result.reason }) });
+  annotate(caller, { pull: result.kind, ...('reason' in result && result.reason && { reason: result.reason }) });
+}
+
+/** Up to this size, in bytes, sending a body as one string is cheaper. Longer bodies share the bytes of their ops. */
+const wholeBytes = 16 * 1024;
+
+/** Returns the response to a pull. Annotates the caller's request with the number of ops once they have been sent. */
+export function toAnswer(
+  { cookie }: Pick<PullRequest, 'cookie'>,
+  result: PullResult,
+  caller: Caller,
+): ProtocolError | JSONAnswer {
+  if (result.kind === 'unchanged') return { kind: 'json', text: result.verifiedCookie.unchanged };
+  if (result.kind === 'behind') return { kind: 'json', text: unchangedText(cookie) };
+  if (result.kind === 'lost') return { error: 'ClientStateNotFound' };
+  const { firstChunks, more } = result;
+  const isWhole = !more && firstChunks.reduce((sum, { length }) => sum + length, 0) <= wholeBytes;
+  if (!isWhole) return { kind: 'json in pieces', pieces: pieces(result, caller) };
+  annotate(caller, { ops: firstChunks.reduce((sum, bytes) => sum + countLines(bytes), 0) });
+  const start = startOf(result, firstChunks.length > 0);
+  return { kind: 'json', text: `{${fieldsOf(result)},${start}${Buffer.concat(firstChunks).toString()}]}` };
+}
+
+function fieldsOf({ cookie, lastMutationIDChanges }: PatchResult): string {
+  return `"cookie":${JSON.stringify(cookie)},"lastMutationIDChanges":${JSON.stringify(lastMutationIDChanges)}`;
+}
+
+/** Returns the start of the patch, up to the first op that was read. */
+function startOf({ kind }: PatchResult, hasOps: boolean): string {
+  return `"patch":[${kind === 'reset' ? `{"op":"clear"}${hasOps ? ',' : ''}` : ''}`;
+}
+
+/** Yields the ops first, because the patch that they belong to is certain only after the last of them. */
+async function* pieces(patchResult: PatchResult, caller: Caller): AsyncGenerator<Uint8Array> {
+  let ops = 0;
+  let hasBegun = false;
+  const start = (hasOps: boolean) => Buffer.from(hasBegun ? '' : `{${startOf(patchResult, hasOps)}`);
+  try {
+    for await (const bytes of linesIn(patchResult)) {
+      ops += countLines(bytes);
+      yield hasBegun ? bytes : Buffer.concat([start(true), bytes]);
+      hasBegun = true;
+    }
+    yield Buffer.concat([start(false), Buffer.from(`],${fieldsOf(patchResult.more?.replacement ?? patchResult)}}`)]);
+  } finally {
+    annotate(caller, { ops });
+  }
+}
+
+const newline = 0x0a;
+
+/** Counts the ops, each of which is on a line of its own. */
+function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines++;
+  return lines;
 }

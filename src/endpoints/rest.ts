@@ -7,6 +7,7 @@ import { type Authenticate, identify } from '../http/identify.js';
 import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
 import type { Budget, Reservation } from '../limits/budget.js';
+import type { Semaphore } from '../limits/semaphore.js';
 import { type CallRequest, decodeBatch } from '../protocol/calls.js';
 import { fromPathSegment } from '../protocol/path-segment.js';
 import type { Calls } from '../writes/calls.js';
@@ -21,6 +22,8 @@ export interface RestRoutesOptions<Context extends UserContext> {
   readonly limit: number;
   /** The budget for bodies in memory. */
   readonly bodies: Budget;
+  /** The permits for calls. Default: calls need none. */
+  readonly writes?: Semaphore | undefined;
 }
 
 /** Creates the routes of REST calls: of single calls, with the mutator's name in the path, and of batches. */
@@ -77,13 +80,14 @@ function readBody(
 
 async function run<Context extends UserContext>(
   { request: { headers } }: Exchange,
-  { calls }: RestRoutesOptions<Context>,
+  { calls, writes }: RestRoutesOptions<Context>,
   caller: Caller<Context>,
   callRequest: CallRequest,
 ): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(headers);
   const rollback = prefersRollback(headers);
-  const { text, replayed } = await calls.run(callRequest, caller, { rollback, idempotencyKey });
+  const runCalls = () => calls.run(callRequest, caller, { rollback, idempotencyKey });
+  const { text, replayed } = await (writes ? writes.run(caller.context.userID, runCalls, caller.request) : runCalls());
   return {
     kind: 'reply',
     body: text,

@@ -1,5 +1,5 @@
 /** The answers of routes. To refuse a request, a route throws a Problem instead. */
-import type { StreamOptions } from './sending/stream.js';
+import type { StreamOwner } from './sending/stream.js';
 
 /** A successful answer. */
 export type Answer = JSONAnswer | EventStream | Reply;
@@ -18,7 +18,7 @@ export type JSONAnswer =
 export interface EventStream {
   readonly kind: 'events';
   /** Returns the response's body. Called once. */
-  open(options: StreamOptions): ReadableStream<Uint8Array>;
+  open(owner: StreamOwner): ReadableStream<Uint8Array>;
 }
 
 /** An answer with its own headers. They add to the headers that every answer has, or replace them. */

@@ -2,7 +2,7 @@ import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import type { Logger } from '../log.js';
 import { isStorableText } from '../protocol/fields.js';
-import type { Exchange } from './route.js';
+import type { Annotations, Exchange } from './route.js';
 
 /**
  * Returns the context of the caller, or null for a 401 response. A `userID` that is not a non-empty, well-formed string
@@ -18,19 +18,16 @@ export interface Caller<Context extends UserContext = UserContext> {
   readonly requestID: string;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
-  /** Returns a signal that aborts when the client disconnects. Few requests need it, and it takes time to create. */
-  readonly signal?: () => AbortSignal;
-  /** Adds annotations to the request's log line and metrics. */
-  readonly annotate?: Exchange['annotate'] | undefined;
+  /** Its signal aborts when the client disconnects. Few requests need the signal, and it takes time to create. */
+  readonly request?: Pick<Request, 'signal'> | undefined;
+  /** Added to the request's log line and metrics. `annotate` extends them. */
+  readonly annotations?: Annotations | undefined;
 }
 
 /** A caller whose request may stay open longer than its authorization lasts. */
 export interface IdentifiedCaller<Context extends UserContext = UserContext> extends Caller<Context> {
-  /**
-   * Calls `authenticate` again, with a new request with the same URL, method and headers. Rate limits do not count it.
-   * @throws like `identify`
-   */
-  readonly identifyAgain: () => Promise<Context>;
+  readonly request: Request;
+  readonly authenticate: Authenticate<Context>;
 }
 
 /**
@@ -39,22 +36,25 @@ export interface IdentifiedCaller<Context extends UserContext = UserContext> ext
  * read the body or returned an invalid time; and whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
-  { request, requestID, log, annotate, admitUser }: Exchange,
+  { request, requestID, log, annotations, rateLimits }: Exchange,
   authenticate: Authenticate<Context>,
 ): Promise<IdentifiedCaller<Context>> {
   const context = await contextOf(request, authenticate, log);
-  await admitUser?.(context);
-  return {
-    context,
-    requestID: requestID.value,
-    log,
-    signal: () => request.signal,
-    annotate,
-    identifyAgain: async () => {
-      const { url, method, headers } = request;
-      return contextOf(new Request(url, { method, headers }), authenticate, log);
-    },
-  };
+  await rateLimits?.admitUser(context, log);
+  return { context, requestID: requestID.value, log, request, annotations, authenticate };
+}
+
+/**
+ * Has `authenticate` identify the caller again, from a new request with the same URL, method and headers. Rate limits
+ * do not count it.
+ * @throws like `identify`
+ */
+export async function identifyAgain<Context extends UserContext>({
+  request: { url, method, headers },
+  authenticate,
+  log,
+}: IdentifiedCaller<Context>): Promise<Context> {
+  return contextOf(new Request(url, { method, headers }), authenticate, log);
 }
 
 async function contextOf<Context extends UserContext>(
@@ -90,14 +90,6 @@ export function checkContext({ userID, expiresAt }: UserContext): void {
 
 /** The callers that can see the metrics, or the documentation of the API. */
 export type Visibility = 'public' | 'authenticated';
-
-/** Creates a function that rejects, as `identify` does, unless the visibility includes the caller. */
-export function createAdmit<Context extends UserContext>(
-  visibility: Visibility,
-  authenticate: Authenticate<Context>,
-): (exchange: Exchange) => Promise<unknown> {
-  return async (exchange) => visibility === 'public' || identify(exchange, authenticate);
-}
 
 /** Chosen so that the keys of Tidemark's tables, with their other columns, fit into a Postgres index. */
 const maxUserIDBytes = 1024;

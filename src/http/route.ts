@@ -1,5 +1,5 @@
 /** Endpoints, and the requests that they answer. */
-import type { UserContext } from '../context.js';
+import type { RateLimits } from '../limits/rate-limits.js';
 import type { Logger } from '../log.js';
 import type { Answer } from './answer.js';
 
@@ -22,10 +22,10 @@ export interface Exchange {
   readonly requestID: RequestID;
   /** A logger that adds the request ID to every line. */
   readonly log: Logger;
-  /** Adds annotations to the request's log line and metrics. */
-  readonly annotate: (annotations: Annotations) => void;
-  /** Rejects if the user has sent too many requests. Default: there is no limit. */
-  readonly admitUser?: ((context: UserContext) => Promise<void>) | undefined;
+  /** Added to the request's log line and metrics. `annotate` extends them. */
+  readonly annotations: Annotations;
+  /** Default: there is no limit. */
+  readonly rateLimits?: RateLimits | undefined;
 }
 
 /** An endpoint's annotations of a request, for the log and for metrics. */
@@ -38,6 +38,11 @@ export interface Annotations {
   readonly ops?: number | undefined;
   /** The number of mutations in a push. */
   readonly mutations?: number | undefined;
+}
+
+/** Adds annotations to a request, if it has any. */
+export function annotate({ annotations }: { readonly annotations?: Annotations | undefined }, more: Annotations): void {
+  if (annotations) Object.assign(annotations, more);
 }
 
 /** A request whose response has ended. */
@@ -53,6 +58,7 @@ export interface RequestEnd {
 
 /** Observes requests. */
 export interface RequestObserver {
+  began(): void;
   /** Runs the work of a route, for example in a span. */
   around<T>(request: { readonly exchange: Exchange; readonly route: string }, work: () => Promise<T>): Promise<T>;
   ended(end: RequestEnd): void;

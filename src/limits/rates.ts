@@ -27,29 +27,33 @@ export interface RateOptions {
 
 const seconds = 10;
 
-/** Counts one request of the user or address that the key names. */
-export type CountRequest = (key: string, log: Logger) => Promise<void>;
+/** Counts the requests of each user or from each address. */
+export class RequestCounter {
+  readonly #limiter: RateLimiter;
+  readonly #refusal: string;
 
-/**
- * Creates the function that counts requests; undefined for no limit.
- *
- * The function throws a Problem, `too-many-requests`, when there are too many. If the limiter itself fails, the request
- * passes, so that a failing limiter cannot stop the server.
- */
-export function createRequestCounter(rate: Rate, refusal: string): CountRequest | undefined {
-  if (rate === false) return undefined;
-  const limiter = typeof rate === 'number' ? new RateLimiterMemory({ points: rate, duration: seconds }) : rate;
-  return async (key, log) => {
+  /** @param refusal the message for refused requests */
+  constructor(rate: Exclude<Rate, false>, refusal: string) {
+    this.#limiter = typeof rate === 'number' ? new RateLimiterMemory({ points: rate, duration: seconds }) : rate;
+    this.#refusal = refusal;
+  }
+
+  /**
+   * Counts one request of the user or address that the key names. If the limiter itself fails, the request passes, so
+   * that a failing limiter cannot stop the server.
+   * @throws Problem `too-many-requests`
+   */
+  async count(key: string, log: Logger): Promise<void> {
     try {
-      await limiter.consume(key);
+      await this.#limiter.consume(key);
     } catch (error) {
       if (!isRefusal(error)) {
         return log.warn({ error: describeError(error) }, 'Requests cannot be counted; they are not limited');
       }
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      throw new Problem('too-many-requests', refusal, { headers: { 'Retry-After': String(retryAfter) } });
+      throw new Problem('too-many-requests', this.#refusal, { headers: { 'Retry-After': String(retryAfter) } });
     }
-  };
+  }
 }
 
 /** Avoids `instanceof`, because the application may have its own copy of the library. */

@@ -139,14 +139,14 @@ describe('a semaphore', () => {
     const semaphore = new Semaphore(options);
     const [release] = await fill(semaphore, { ...options, maxWaiting: 0 });
     const client = new AbortController();
-    const abandoned = semaphore.acquire(undefined, () => client.signal);
+    const abandoned = semaphore.acquire(undefined, client);
     const remaining = semaphore.acquire(undefined);
     client.abort();
     expect(semaphore.waiting).toBe(1);
     await expect(abandoned).rejects.toMatchObject({ code: 'unavailable' });
     release!();
     await remaining;
-    await expect(semaphore.acquire(undefined, () => client.signal)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(semaphore.acquire(undefined, client)).rejects.toMatchObject({ code: 'unavailable' });
     expect(semaphore.waiting).toBe(0);
   });
 

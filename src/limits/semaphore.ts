@@ -1,4 +1,5 @@
 /** Keeps work of one kind from taking all connections, and one user from taking all permits. */
+import { Deferred } from '../deferred.js';
 import { Problem } from '../errors.js';
 
 /** Releases a permit. Further calls have no effect. */
@@ -40,9 +41,11 @@ interface UserCounts {
   waiting: number;
 }
 
+/** A request that waits for a permit. */
 interface Waiter {
+  readonly userID: string | undefined;
   readonly counts: UserCounts;
-  readonly admit: () => void;
+  readonly permit: Deferred<Release>;
 }
 
 /**
@@ -84,11 +87,11 @@ export class Semaphore {
   /**
    * Runs work with a permit.
    * @param userID undefined if the work is for several users
-   * @param signalOf returns the signal that aborts when the client disconnects
+   * @param request its signal aborts when the client disconnects
    * @throws as `acquire`, and what the work throws
    */
-  async run<T>(userID: string | undefined, work: () => Promise<T>, signalOf?: () => AbortSignal): Promise<T> {
-    const release = await this.acquire(userID, signalOf);
+  async run<T>(userID: string | undefined, work: () => Promise<T>, request?: Pick<Request, 'signal'>): Promise<T> {
+    const release = await this.acquire(userID, request);
     try {
       return await work();
     } finally {
@@ -99,47 +102,50 @@ export class Semaphore {
   /**
    * Waits for a permit.
    * @param userID undefined if the permit is for several users
-   * @param signalOf returns the signal that aborts when the client disconnects; called only if no permit is free
+   * @param request its signal aborts when the client disconnects; read only if no permit is free
    * @throws Problem `unavailable` if no permit becomes free in time, if none is expected to, or if too many requests
    * wait; `too-many-requests` if too many of them are the user's own.
    */
-  acquire(userID: string | undefined, signalOf?: () => AbortSignal): Promise<Release> {
+  acquire(userID: string | undefined, request?: Pick<Request, 'signal'>): Promise<Release> {
     const { maxWaiting, maxWaitMs } = this.#options;
     const counts = (userID !== undefined && this.#countsByUser.get(userID)) || { running: 0, waiting: 0 };
     if (this.#hasPermitFor(counts)) return Promise.resolve(this.#grant(userID, counts));
     if (counts.waiting >= maxWaiting / 10) return Promise.reject(this.#refusal('too-many-requests'));
     const isFull = this.#waiters.size >= maxWaiting || this.#expectedWaitMs > maxWaitMs;
     if (isFull) return Promise.reject(this.#refusal('unavailable'));
-    const signal = signalOf?.();
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        this.#waiters.delete(waiter);
-        counts.waiting--;
-        this.#updateCounts(userID, counts);
-      };
-      const waiter: Waiter = {
-        counts,
-        admit: () => {
-          stop();
-          resolve(this.#grant(userID, counts));
-        },
-      };
-      const onAbort = () => {
-        stop();
-        reject(new Problem('unavailable', 'The client went away while it was waiting'));
-      };
-      const timer = setTimeout(() => {
-        stop();
-        reject(this.#refusal('unavailable'));
-      }, maxWaitMs);
-      this.#waiters.add(waiter);
-      counts.waiting++;
-      this.#updateCounts(userID, counts);
-      signal?.addEventListener('abort', onAbort);
-      if (signal?.aborted) onAbort();
-    });
+    const waiter = { userID, counts, permit: new Deferred<Release>() };
+    this.#addWaiter(waiter, request?.signal);
+    return waiter.permit.promise;
+  }
+
+  #addWaiter(waiter: Waiter, signal: AbortSignal | undefined): void {
+    const { userID, counts, permit } = waiter;
+    const onAbort = () => {
+      if (!this.#removeWaiter(waiter)) return;
+      permit.reject(new Problem('unavailable', 'The client went away while it was waiting'));
+    };
+    const onTimeout = () => {
+      if (this.#removeWaiter(waiter)) permit.reject(this.#refusal('unavailable'));
+    };
+    const timer = setTimeout(onTimeout, this.#options.maxWaitMs);
+    const stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    permit.promise.then(stop, stop);
+    this.#waiters.add(waiter);
+    counts.waiting++;
+    this.#updateCounts(userID, counts);
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
+  }
+
+  /** Returns false if the request no longer waits. */
+  #removeWaiter(waiter: Waiter): boolean {
+    if (!this.#waiters.delete(waiter)) return false;
+    waiter.counts.waiting--;
+    this.#updateCounts(waiter.userID, waiter.counts);
+    return true;
   }
 
   #hasPermitFor({ running }: UserCounts): boolean {
@@ -188,7 +194,7 @@ export class Semaphore {
         next = candidate;
       }
     }
-    next?.admit();
+    if (next && this.#removeWaiter(next)) next.permit.resolve(this.#grant(next.userID, next.counts));
   }
 
   #refusal(code: 'unavailable' | 'too-many-requests'): NoPermitError {

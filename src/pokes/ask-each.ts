@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.js';
 import { isCancelled } from '../db/sqlstate.js';
+import { describeError, type Logger } from '../log.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { findAffectedCohorts } from '../store/affected-cohorts.js';
 import type { NewChanges } from '../store/new-changes.js';
@@ -60,4 +61,12 @@ export async function askEach(
     }
   }
   for (const [view, subscribers] of slow) onTimeout(view, subscribers);
+}
+
+/** Logs that a question has failed. All subscribers that it was about are then poked. */
+export function logFailedQuestion(log: Logger, { name }: CompiledView, error: unknown): void {
+  log.warn(
+    { view: name, error: describeError(error) },
+    'Cannot determine which clients a change affects; all clients that see the view are poked',
+  );
 }

@@ -82,8 +82,8 @@ export interface PlanInput {
   /** The change-log IDs, by OID, of the tables that views read. */
   readonly ids: ReadonlyMap<number, number>;
   readonly bounds: Bounds;
-  /** Returns true if a view is still postponed because of earlier changes. */
-  readonly isPostponed: (view: CompiledView) => boolean;
+  /** The views that are still postponed because of earlier changes. */
+  readonly alreadyPostponed: ReadonlySet<CompiledView>;
 }
 
 /**
@@ -97,7 +97,7 @@ export function planPokes({
   newChanges,
   ids,
   bounds,
-  isPostponed,
+  alreadyPostponed,
 }: PlanInput): PokePlan {
   const changes = new Map(newChanges.changes.map((change) => [change.table, change]));
   const subscribersToPoke = new Set<Subscriber>();
@@ -116,7 +116,7 @@ export function planPokes({
     };
     const fits = (way: Way, limit: Bounds) => cost[way] <= limit[way] && rows <= limit.rows;
     const ways = waysFor(view, changed);
-    const way = isPostponed(view) ? undefined : ways.find((candidate) => fits(candidate, remaining));
+    const way = alreadyPostponed.has(view) ? undefined : ways.find((candidate) => fits(candidate, remaining));
     if (costedQuestions.length === maxQuestions || !ways.some((candidate) => fits(candidate, thorough))) {
       for (const { subscribers } of pendingCohorts) {
         for (const subscriber of subscribers) subscribersToPoke.add(subscriber);

@@ -1,12 +1,14 @@
 import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
+import type { PollPacer } from '../limits/poll-pacer.js';
 import { describeError, type Logger } from '../log.js';
 import type { SubscribeRequest } from '../protocol/poke.js';
 import { noNotices, noticeChannel } from '../schema/notify.js';
 import type { SchemaCache } from '../schema/schema-cache.js';
 import type { ViewPart } from '../view/client-views.js';
-import type { CompiledView } from '../view/compile/compile.js';
+import type { OpenSubscriptions } from './open-subscriptions.js';
+import type { PokeMetrics } from './poke-metrics.js';
 import { type Base, type PollParts, pollAndPoke } from './poll.js';
 import { PollSchedule } from './poll-schedule.js';
 import { PostponedViews } from './postponed-views.js';
@@ -18,16 +20,16 @@ export interface NotifierOptions<Context extends UserContext> {
   readonly schemaCache: SchemaCache<Context>;
   readonly poller: ChangeLogPoller;
   readonly log: Logger;
-  /** Returns the milliseconds between two polls of the change log while there are no changes. */
-  readonly intervalMs: () => number;
+  /** The milliseconds between two polls of the change log while there are no changes. */
+  readonly intervalMs: number;
+  /** Default: none. */
+  readonly pollPacer?: PollPacer | undefined;
   /** True to poll also when the database sends a notification. */
   readonly notify: boolean;
-  /** Called with the disconnected users. */
-  readonly onDisconnect: (userIDs: ReadonlySet<string>) => void;
-  /** Called for each poke. */
-  readonly onPoke?: (() => void) | undefined;
-  /** Called when subscribers have been poked after a wake-up, with the milliseconds since the commit. */
-  readonly onPokeDelay?: ((ms: number) => void) | undefined;
+  /** Everything that a disconnect ends. */
+  readonly openSubscriptions: Pick<OpenSubscriptions, 'disconnect'>;
+  /** Default: none. */
+  readonly metrics?: PokeMetrics | undefined;
 }
 
 export interface NotifierState {
@@ -58,12 +60,12 @@ export class PokeNotifier<Context extends UserContext> {
   #wokenAt: number | undefined;
 
   constructor(options: NotifierOptions<Context>) {
-    const { db, schemaCache, poller, intervalMs, onDisconnect, onPoke } = options;
-    this.#subscriptions = new SubscriptionIndex(onPoke);
+    const { db, schemaCache, poller, log, intervalMs, pollPacer, openSubscriptions, metrics } = options;
+    this.#subscriptions = new SubscriptionIndex(metrics);
     this.#options = options;
-    this.#schedule = new PollSchedule(intervalMs);
+    this.#schedule = new PollSchedule(intervalMs, pollPacer);
     this.#refresher = new SubscriptionRefresher(this.#subscriptions, () => schemaCache.present());
-    const parts = { db, poller, subscriptions: this.#subscriptions, onDisconnect, onFailure: this.#warn.bind(this) };
+    const parts = { db, poller, subscriptions: this.#subscriptions, openSubscriptions, log };
     this.#parts = { ...parts, postponedViews: new PostponedViews(parts) };
   }
 
@@ -170,7 +172,7 @@ export class PokeNotifier<Context extends UserContext> {
       this.#base = base;
       this.#polledAt = started;
       if (this.#wokenAt !== undefined && this.#wokenAt <= started) {
-        if (hasChanges) this.#options.onPokeDelay?.(performance.now() - this.#wokenAt);
+        if (hasChanges) this.#recordDelay(this.#wokenAt);
         this.#wokenAt = undefined;
       }
       this.#schedule.succeed(performance.now(), hasChanges);
@@ -196,10 +198,7 @@ export class PokeNotifier<Context extends UserContext> {
       });
   }
 
-  #warn(view: CompiledView, error: unknown): void {
-    this.#options.log.warn(
-      { view: view.name, error: describeError(error) },
-      'Cannot determine which clients a change affects; all clients that see the view are poked',
-    );
+  #recordDelay(committedAt: number): void {
+    this.#options.metrics?.record('tidemark.poke.delay', (performance.now() - committedAt) / 1000);
   }
 }

@@ -3,7 +3,7 @@ import { PollSchedule } from './poll-schedule.js';
 
 /** Creates a schedule of polls at most 100 ms apart, one of which has begun at 1000. */
 function startedSchedule(): PollSchedule {
-  const schedule = new PollSchedule(() => 100);
+  const schedule = new PollSchedule(100);
   schedule.begin(1000);
   return schedule;
 }
@@ -71,7 +71,7 @@ describe('after a poll', () => {
   });
 
   it('that follows changes by seconds, the next one is due after a 30th of the interval', () => {
-    const schedule = new PollSchedule(() => 600);
+    const schedule = new PollSchedule(600);
     schedule.begin(1000);
     schedule.succeed(1000, true);
     schedule.begin(6000);

@@ -1,3 +1,5 @@
+import type { PollPacer } from '../limits/poll-pacer.js';
+
 const firstRetryMs = 50;
 const maxRetryMs = 1_000;
 const maxRestMs = 500;
@@ -11,23 +13,25 @@ const minPauseMs = 5;
  * changes it is a 16th of that time, at least 5 ms. Then it stays at a 30th of the interval, so that a poll soon finds
  * the first change after a quiet period. After many seconds it grows to the interval.
  */
-export function pauseAfter(sinceChangeMs: number, intervalMs: number): number {
+function pauseAfter(sinceChangeMs: number, intervalMs: number): number {
   const attentiveMs = Math.min(sinceChangeMs / burstRatio, intervalMs / attentiveRatio);
   return Math.min(Math.max(attentiveMs, sinceChangeMs / quietRatio, minPauseMs), intervalMs);
 }
 
 /** Decides when the poke notifier polls next. Pure: callers pass and receive times in milliseconds. */
 export class PollSchedule {
-  readonly #intervalMs: () => number;
+  readonly #intervalMs: number;
+  readonly #pacer: PollPacer | undefined;
   #begunAt = 0;
   #lastChangeAt = Number.NEGATIVE_INFINITY;
   #restUntil = 0;
   #failures = 0;
   #isWoken = false;
 
-  /** @param intervalMs returns the maximum time between the starts of two polls */
-  constructor(intervalMs: () => number) {
+  /** @param intervalMs the maximum time between the starts of two polls */
+  constructor(intervalMs: number, pacer?: PollPacer) {
     this.#intervalMs = intervalMs;
+    this.#pacer = pacer;
   }
 
   begin(now: number): void {
@@ -65,6 +69,7 @@ export class PollSchedule {
       return this.#isWoken ? firstRetryMs : Math.min(firstRetryMs * 2 ** this.#failures, maxRetryMs);
     }
     if (this.#isWoken) return 0;
-    return pauseAfter(this.#begunAt - this.#lastChangeAt, this.#intervalMs());
+    const intervalMs = this.#pacer?.pollIntervalMs(this.#intervalMs) ?? this.#intervalMs;
+    return pauseAfter(this.#begunAt - this.#lastChangeAt, intervalMs);
   }
 }

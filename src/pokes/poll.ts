@@ -1,11 +1,13 @@
 import type { ChangeLogCache } from '../change-log/change-log-cache.js';
 import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import type { Database } from '../db/database.js';
+import type { Logger } from '../log.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { disconnectsID, readDisconnected } from '../store/disconnects.js';
 import { type NewChanges, readNewChanges } from '../store/new-changes.js';
 import type { CompiledView } from '../view/compile/compile.js';
-import { askEach } from './ask-each.js';
+import { askEach, logFailedQuestion } from './ask-each.js';
+import type { OpenSubscriptions } from './open-subscriptions.js';
 import { continues, planPokes, quick, withMutations } from './plan-pokes.js';
 import type { PostponedViews } from './postponed-views.js';
 import type { Subscriber, SubscriptionIndex } from './subscription-index.js';
@@ -35,10 +37,9 @@ export interface PollParts {
   readonly poller: ChangeLogPoller;
   readonly subscriptions: SubscriptionIndex;
   readonly postponedViews: PostponedViews;
-  /** Called with the disconnected users, before any subscriber is poked. */
-  onDisconnect(userIDs: ReadonlySet<string>): void;
-  /** Called when a question fails. All subscribers that it was about are then poked. */
-  onFailure(view: CompiledView, error: unknown): void;
+  /** Disconnected users lose their subscriptions before any subscriber is poked. */
+  readonly openSubscriptions: Pick<OpenSubscriptions, 'disconnect'>;
+  readonly log: Logger;
 }
 
 /**
@@ -48,7 +49,7 @@ export interface PollParts {
  * could be mistaken for one.
  */
 export async function pollAndPoke(base: Base | undefined, parts: PollParts): Promise<PollResult> {
-  const { db, poller, subscriptions, onDisconnect } = parts;
+  const { db, poller, subscriptions, openSubscriptions } = parts;
   const cache = await poller.poll();
   const { snapshot, installID } = cache.state;
   const tables = [...subscriptions.ids().values(), disconnectsID];
@@ -56,7 +57,7 @@ export async function pollAndPoke(base: Base | undefined, parts: PollParts): Pro
   return db.inSnapshot(async (query) => {
     const newChanges = await readNewChanges({ query }, base.snapshot, tables);
     if (newChanges.changes.some(({ table }) => table === disconnectsID)) {
-      onDisconnect(await readDisconnected(query, base.snapshot));
+      openSubscriptions.disconnect(await readDisconnected(query, base.snapshot));
     }
     if (!continues(base.snapshot, base.installID, newChanges)) subscriptions.poke(subscriptions.subscribers());
     else await pokeAffected(query, base.snapshot, newChanges, parts);
@@ -78,7 +79,7 @@ async function pokeAffected(
   newChanges: NewChanges,
   parts: PollParts,
 ): Promise<void> {
-  const { subscriptions, postponedViews, onFailure } = parts;
+  const { subscriptions, postponedViews, log } = parts;
   const alreadyPoked = new Set<Subscriber>();
   const onAffected = (subscribers: Iterable<Subscriber>) => {
     const pending = [...new Set(subscribers)].filter((subscriber) => !alreadyPoked.has(subscriber));
@@ -94,7 +95,7 @@ async function pokeAffected(
     newChanges,
     ids: subscriptions.ids(),
     bounds: quick,
-    isPostponed: (view) => postponedViews.has(view),
+    alreadyPostponed: postponedViews.pending(),
   });
   onAffected(plan.subscribersToPoke);
   for (const { view, subscribers } of plan.postponedViews) postpone(view, subscribers);
@@ -107,7 +108,7 @@ async function pokeAffected(
       onAffected,
       onTimeout: postpone,
       onFailure(view, subscribers, error) {
-        onFailure(view, error);
+        logFailedQuestion(log, view, error);
         onAffected(subscribers);
       },
     },

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.js';
+import type { Logger } from '../log.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { readNewChanges } from '../store/new-changes.js';
 import type { CompiledView } from '../view/compile/compile.js';
-import { askEach } from './ask-each.js';
+import { askEach, logFailedQuestion } from './ask-each.js';
 import { planPokes, thorough } from './plan-pokes.js';
 import type { Cohort, Subscriber, SubscriptionIndex, ViewSubscribers } from './subscription-index.js';
 
@@ -17,8 +18,7 @@ const maxRestMs = 1_000;
 export interface PostponedViewsOptions {
   readonly db: Database;
   readonly subscriptions: SubscriptionIndex;
-  /** Called when a question fails. All subscribers that it was about are then poked. */
-  onFailure(view: CompiledView, error: unknown): void;
+  readonly log: Logger;
 }
 
 interface PostponedView {
@@ -42,8 +42,9 @@ export class PostponedViews {
     this.#options = options;
   }
 
-  has(view: CompiledView): boolean {
-    return this.#current === view || this.#queue.has(view);
+  /** Returns the views whose subscribers have not all been poked yet. */
+  pending(): ReadonlySet<CompiledView> {
+    return new Set([...this.#queue.keys(), ...(this.#current ? [this.#current] : [])]);
   }
 
   /** @param subscribers all subscribers to the view that have not been poked since the snapshot */
@@ -78,7 +79,7 @@ export class PostponedViews {
   }
 
   async #process(view: CompiledView, postponedView: PostponedView): Promise<void> {
-    const { subscriptions, onFailure } = this.#options;
+    const { subscriptions, log } = this.#options;
     const viewSubscribers = copyViewSubscribers(subscriptions, view);
     const currentSubscribers = new Set(
       [...viewSubscribers.cohorts.values()].flatMap(({ subscribers }) => [...subscribers]),
@@ -88,13 +89,13 @@ export class PostponedViews {
     const limitMs = Math.ceil(postponedView.deadline - performance.now());
     if (limitMs <= 0) return subscriptions.poke(currentSubscribers);
     await this.#ask(viewSubscribers, postponedView, limitMs).catch((error: unknown) => {
-      onFailure(view, error);
+      logFailedQuestion(log, view, error);
       subscriptions.poke(currentSubscribers);
     });
   }
 
   #ask(viewSubscribers: ViewSubscribers, { since }: PostponedView, limitMs: number): Promise<void> {
-    const { db, subscriptions, onFailure } = this.#options;
+    const { db, subscriptions, log } = this.#options;
     return db.inSnapshot(async (query) => {
       const ids = subscriptions.ids();
       const newChanges = await readNewChanges({ query }, since, [...ids.values()]);
@@ -104,7 +105,7 @@ export class PostponedViews {
         newChanges,
         ids,
         bounds: thorough,
-        isPostponed: () => false,
+        alreadyPostponed: new Set(),
       });
       subscriptions.poke(alreadyPoked);
       await askEach(
@@ -116,7 +117,7 @@ export class PostponedViews {
           onAffected: (subscribers) => subscriptions.poke(subscribers),
           onTimeout: (_, subscribers) => subscriptions.poke(subscribers),
           onFailure(view, subscribers, error) {
-            onFailure(view, error);
+            logFailedQuestion(log, view, error);
             subscriptions.poke(subscribers);
           },
         },

@@ -3,6 +3,7 @@ import type { SyncedTable } from '../store/patches/states.js';
 import type { ResolvedView } from '../view/client-views.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { ViewParameters } from '../view/served-view.js';
+import type { PokeMetrics } from './poke-metrics.js';
 
 /** The views of a subscriber, and the schema hash of their tables when the views were resolved. */
 export interface Subscription {
@@ -44,11 +45,10 @@ export class SubscriptionIndex {
   /** The result of `tables`, which every poll needs. Cached until a subscriber is added or removed. */
   #tables: readonly SyncedTable[] | undefined;
   #ids: ReadonlyMap<number, number> | undefined;
-  readonly #onPoke: () => void;
+  readonly #metrics: Pick<PokeMetrics, 'count'> | undefined;
 
-  /** @param onPoke called for each poke */
-  constructor(onPoke: () => void = () => {}) {
-    this.#onPoke = onPoke;
+  constructor(metrics?: Pick<PokeMetrics, 'count'>) {
+    this.#metrics = metrics;
   }
 
   get size(): number {
@@ -122,7 +122,7 @@ export class SubscriptionIndex {
     for (const subscriber of subscribers) {
       if (!this.#subscribers.has(subscriber)) continue;
       subscriber.poke();
-      this.#onPoke();
+      this.#metrics?.count('tidemark.poke.sent');
     }
   }
 

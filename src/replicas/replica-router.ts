@@ -4,14 +4,14 @@ import { SetupError } from '../errors.js';
 import { NoPermitError } from '../limits/semaphore.js';
 import { describeError, type Logger } from '../log.js';
 import type { NotifierState } from '../pokes/poke-notifier.js';
-import { orderOf } from '../protocol/cookie.js';
 import type { SubscribeRequest } from '../protocol/poke.js';
 import type { ConsistencyState } from '../pulls/consistency-checker.js';
 import { PrimaryState } from '../pulls/primary-state.js';
-import type { PatchResult, PullResult } from '../pulls/pull-result.js';
+import type { PullResult } from '../pulls/pull-result.js';
 import { assignmentKey, type PullSession } from '../pulls/session.js';
 import type { ClientViewInput } from '../schema/schema-cache.js';
 import type { ViewPart } from '../view/client-views.js';
+import type { Fallback, FallbackMetrics } from './fallback-metrics.js';
 import type { Replica } from './replica.js';
 import type { Standby, StandbyState } from './standby.js';
 import { StandbyWaker } from './standby-waker.js';
@@ -23,17 +23,14 @@ import { withReplacement } from './with-replacement.js';
 /** How long a pull waits for a standby to satisfy its read requirement, in milliseconds. */
 const waitMs = 50;
 
-/** Why the primary answered in place of a standby. */
-export type Fallback = 'behind' | 'uncertain' | 'failed';
-
-/** The databases of a replica router, and its callbacks. */
+/** The options of `ReplicaRouter`. */
 export interface ReplicaRouterOptions<Context extends UserContext> {
   readonly primary: Replica<Context>;
   readonly standbys: readonly Standby<Context>[];
   /** Polls which mutations the primary has applied. */
   readonly mutationPoller: ThrottledPoller;
   readonly log: Logger;
-  readonly onFallback: (why: Fallback) => void;
+  readonly metrics: FallbackMetrics;
 }
 
 /**
@@ -79,7 +76,7 @@ export class ReplicaRouter<Context extends UserContext> {
     if (!standby) return this.#primary.puller.pull(session);
     const result = await this.#pullFrom(standby, session);
     if (typeof result !== 'string') return result;
-    this.#options.onFallback(result);
+    this.#options.metrics.count('tidemark.standby.fallback', { reason: result });
     return this.#primary.puller.pull(session);
   }
 
@@ -114,7 +111,7 @@ export class ReplicaRouter<Context extends UserContext> {
 
   /** Returns the sums over all consistency checkers. */
   consistencyState(): ConsistencyState {
-    const states = this.#all.map(({ consistencyState }) => consistencyState());
+    const states = this.#all.map(({ consistencyChecker }) => consistencyChecker.state());
     const sum = (of: (state: ConsistencyState) => number) => states.reduce((all, state) => all + of(state), 0);
     return { comparisons: sum(({ comparisons }) => comparisons), differences: sum(({ differences }) => differences) };
   }
@@ -143,7 +140,7 @@ export class ReplicaRouter<Context extends UserContext> {
         if (result.kind !== 'behind') return this.#withReplacement(session, result);
         if (result.isUncertain) return 'uncertain';
       } catch (error) {
-        if (error instanceof NoPermitError || caller.signal?.().aborted) throw error;
+        if (error instanceof NoPermitError || caller.request?.signal.aborted) throw error;
         log.debug({ standby: standby.name, error: describeError(error) }, 'A standby has failed to answer');
         void this.#standbys.check();
         return 'failed';
@@ -159,17 +156,7 @@ export class ReplicaRouter<Context extends UserContext> {
    */
   #withReplacement(session: PullSession<Context>, result: PullResult): PullResult {
     if (session.part || !('cookie' in result)) return result;
-    return withReplacement(result, () => this.#pullAll(session));
-  }
-
-  /** Pulls all data from the primary. The new cookie's order is higher than that of the request's. */
-  async #pullAll(session: PullSession<Context>): Promise<PatchResult> {
-    this.#options.onFallback('failed');
-    const order = orderOf(session.request.cookie);
-    const request = { ...session.request, cookie: order === undefined ? null : { order } };
-    const result = await this.#primary.puller.pull({ ...session, request });
-    if (!('cookie' in result)) throw new Error('A pull without a cookie has all data');
-    return result;
+    return withReplacement(result, { primary: this.#primary.puller, session, metrics: this.#options.metrics });
   }
 
   #replicasFor({ clientGroupID }: SubscribeRequest, userID: string): readonly Replica<Context>[] {

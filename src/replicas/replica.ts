@@ -2,8 +2,8 @@ import { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { Logger } from '../log.js';
-import { PokeNotifier } from '../pokes/poke-notifier.js';
-import { ConsistencyChecker, type ConsistencyState } from '../pulls/consistency-checker.js';
+import { type NotifierOptions, PokeNotifier } from '../pokes/poke-notifier.js';
+import { ConsistencyChecker } from '../pulls/consistency-checker.js';
 import { Puller } from '../pulls/pull.js';
 import { SchemaCache } from '../schema/schema-cache.js';
 import { type Semaphores, semaphoresFor } from '../semaphores.js';
@@ -18,11 +18,8 @@ export interface ReplicaOptions<Context extends UserContext> {
   readonly log: Logger;
   /** The number of transactions in the change-log cache. */
   readonly cachedTransactions: number;
-  /** See `NotifierOptions`. */
-  readonly intervalMs: () => number;
-  readonly onDisconnect: (userIDs: ReadonlySet<string>) => void;
-  readonly onPoke: () => void;
-  readonly onPokeDelay: (ms: number) => void;
+  /** The options of the poke notifiers that do not depend on the database. */
+  readonly pokes: Pick<NotifierOptions<Context>, 'intervalMs' | 'pollPacer' | 'openSubscriptions' | 'metrics'>;
 }
 
 /** A database that answers pulls, with everything that depends on it. */
@@ -32,7 +29,7 @@ export interface Replica<Context extends UserContext> {
   readonly schemaCache: SchemaCache<Context>;
   readonly puller: Puller<Context>;
   readonly notifier: PokeNotifier<Context>;
-  consistencyState(): ConsistencyState;
+  readonly consistencyChecker: ConsistencyChecker;
 }
 
 /**
@@ -42,31 +39,12 @@ export interface Replica<Context extends UserContext> {
 export function createReplica<Context extends UserContext>(
   db: Database,
   notify: boolean,
-  {
-    views,
-    consistencyChecks,
-    log,
-    cachedTransactions,
-    intervalMs,
-    onDisconnect,
-    onPoke,
-    onPokeDelay,
-  }: ReplicaOptions<Context>,
+  { views, consistencyChecks, log, cachedTransactions, pokes }: ReplicaOptions<Context>,
 ): Replica<Context> {
   const schemaCache = new SchemaCache(db, new ClientViews(db, views));
   const semaphores = semaphoresFor(db.connections);
   const poller = new ChangeLogPoller(db, schemaCache, cachedTransactions);
-  const notifier = new PokeNotifier({
-    db,
-    schemaCache,
-    poller,
-    log,
-    intervalMs,
-    notify,
-    onDisconnect,
-    onPoke,
-    onPokeDelay,
-  });
+  const notifier = new PokeNotifier({ ...pokes, db, schemaCache, poller, log, notify });
   const consistencyChecker = new ConsistencyChecker(db, consistencyChecks);
   const puller = new Puller({
     db,
@@ -75,5 +53,5 @@ export function createReplica<Context extends UserContext>(
     poller: cachedTransactions > 0 ? poller : undefined,
     consistencyChecker,
   });
-  return { db, semaphores, schemaCache, puller, notifier, consistencyState: () => consistencyChecker.state() };
+  return { db, semaphores, schemaCache, puller, notifier, consistencyChecker };
 }

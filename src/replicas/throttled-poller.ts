@@ -4,7 +4,7 @@ import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import { settlesWithin } from '../limits/deadline.js';
 
 /** The minimum interval between the starts of two polls, in milliseconds, to limit the load on the primary. */
-export const minIntervalMs = 10;
+const minIntervalMs = 10;
 /** Seconds without an answer until the primary counts as unavailable: at first, and while it still counts as such. */
 const timeoutSeconds = { first: 5, again: 1 };
 

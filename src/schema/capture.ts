@@ -52,18 +52,33 @@ function captureFunctionName(id: number): string {
   return `tidemark.capture_${id}`;
 }
 
+/** The table whose changes a function captures, and how it writes their rows. */
+interface Capture {
+  /** The table's ID in the change log. */
+  readonly id: number;
+  readonly table: Table;
+  /** True for a function without the settings `fixedText`. */
+  readonly isChecked: boolean;
+}
+
 /**
  * Returns SQL for a row literal of the whole row, which stays correct when columns are added or dropped. The row of a
- * partition has the partition's own column order. Virtual generated columns have no value in it.
+ * partition has the partition's own column order. Virtual generated columns have no value in it. Without `fixedText`, a
+ * column whose text depends on settings can be added at any time.
  */
-type RowImage = (row: string) => string;
+function rowLiteral({ id, table, isChecked }: Capture, row: string): string {
+  const plain = `(${row}.*)::text`;
+  const hasFixedText = table.kind === 'p' ? 'has_fixed_text' : hasFixedTextSql(id);
+  return isChecked ? `case when ${hasFixedText} then ${plain} else tidemark.fixed_text(${row}.*) end` : plain;
+}
 
-/** For a capture function with the settings `fixedText`. */
-const plainImage: RowImage = (row) => `(${row}.*)::text`;
+/** Returns SQL for a row's image: its literal, which row triggers have in a variable. */
+function imageOf(capture: Capture, row: string): string {
+  return capture.table.kind === 'p' ? `${row}_text` : rowLiteral(capture, row);
+}
 
-/** For a capture function without `fixedText`. A column whose text depends on settings can be added at any time. */
-function checkedImage(hasFixedText: string): RowImage {
-  return (row) => `case when ${hasFixedText} then ${plainImage(row)} else tidemark.fixed_text(${row}.*) end`;
+function hashOf(capture: Capture, row: string): string {
+  return `hashtextextended(${imageOf(capture, row)}, 0)`;
 }
 
 /**
@@ -110,29 +125,35 @@ const mayBeFoundEmpty = `current_setting('transaction_isolation') in ('read comm
       and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
         <= ${4 * 1024 * 1024}`;
 
+/** Returns the statement that logs a row with this key, old image and new hash, without its FROM. */
+function logRow({ id, table }: Capture, key: string, old: string, hash: string): string {
+  const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
+  return `insert into tidemark.change (table_id, xid, key, old, new_hash${column}) select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
+}
+
+function logDeleted(capture: Capture, row: string): string {
+  return logRow(capture, keyOf(capture.table, row), imageOf(capture, row), 'null');
+}
+
+function logInserted(capture: Capture, row: string): string {
+  return logRow(capture, keyOf(capture.table, row), 'null', hashOf(capture, row));
+}
+
+function logUpdated(capture: Capture, key: string, old: string, inserted: string): string {
+  return logRow(capture, key, imageOf(capture, old), hashOf(capture, inserted));
+}
+
 /**
  * Returns the body of the function that writes a table's changes to the log: for each key, the old row's image and the
  * new row's hash. Statements that triggers run inside another statement are logged before that statement, so within a
  * transaction the order of the log means nothing. Instead, `stateQueries` recognizes the original row because no change
  * results in its image.
  */
-function captureBody(id: number, table: Table, isChecked: boolean): string {
-  const isPartitioned = table.kind === 'p';
-  const check = isPartitioned ? 'has_fixed_text' : hasFixedTextSql(id);
-  const toText = isChecked ? checkedImage(check) : plainImage;
-  const imageOf: RowImage = isPartitioned ? (row) => `${row}_text` : toText;
-  const [column, partition] = isPartitioned ? [', partition', ', tg_relid'] : ['', ''];
-  const log = `insert into tidemark.change (table_id, xid, key, old, new_hash${column})`;
-  const entry = (key: string, old: string, hash: string) =>
-    `${log} select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
-  const hash = (row: string) => `hashtextextended(${imageOf(row)}, 0)`;
-  const deleted = (row: string) => entry(keyOf(table, row), imageOf(row), 'null');
-  const inserted = (row: string) => entry(keyOf(table, row), 'null', hash(row));
-  const updated = (key: string, old: string, inserted: string) => entry(key, imageOf(old), hash(inserted));
-  const entries = { deleted, inserted, updated };
-  const [variables, events] = isPartitioned
-    ? [rowVariables(id, isChecked), rowEvents(table, toText, entries)]
-    : ['  logged bigint;', statementEvents(table, entries)];
+function captureBody(capture: Capture): string {
+  const [variables, events] =
+    capture.table.kind === 'p'
+      ? [rowVariables(capture), rowEvents(capture)]
+      : ['  logged bigint;', statementEvents(capture)];
   return `
 declare
 ${variables}
@@ -144,7 +165,7 @@ ${events}
       execute format('select not exists (select from %s)', tg_relid::regclass) into is_empty;
     end if;
     if is_empty is not true then
-      ${entry('null', 'null', 'null')};
+      ${logRow(capture, 'null', 'null', 'null')};
     end if;
   end if;
   return null;
@@ -153,35 +174,30 @@ end
 }
 
 /** Returns the variable declarations of a row trigger. */
-function rowVariables(id: number, isChecked: boolean): string {
+function rowVariables({ id, isChecked }: Capture): string {
   const check = `  has_fixed_text constant boolean := ${partitionHasFixedTextSql(id)};\n`;
   return `${isChecked ? check : ''}  old_text text;\n  new_text text;`;
 }
 
-interface Entries {
-  readonly deleted: (row: string) => string;
-  readonly inserted: (row: string) => string;
-  readonly updated: (key: string, old: string, inserted: string) => string;
-}
-
 /** Assigns the images to variables, because PL/pgSQL evaluates an expression faster than an INSERT of one row does. */
-function rowEvents(table: Table, toText: RowImage, { deleted, inserted, updated }: Entries): string {
-  const setText = (row: string) => `${row}_text := ${toText(row)};`;
+function rowEvents(capture: Capture): string {
+  const { table } = capture;
+  const setText = (row: string) => `${row}_text := ${rowLiteral(capture, row)};`;
   return `  if tg_op = 'UPDATE' then
     ${setText('old')}
     ${setText('new')}
     if ${sameKey(table, 'old', '=', 'new')} then
-      ${updated(keyOf(table, 'old'), 'old', 'new')};
+      ${logUpdated(capture, keyOf(table, 'old'), 'old', 'new')};
     else
-      ${deleted('old')};
-      ${inserted('new')};
+      ${logDeleted(capture, 'old')};
+      ${logInserted(capture, 'new')};
     end if;
   elsif tg_op = 'INSERT' then
     ${setText('new')}
-    ${inserted('new')};
+    ${logInserted(capture, 'new')};
   elsif tg_op = 'DELETE' then
     ${setText('old')}
-    ${deleted('old')};`;
+    ${logDeleted(capture, 'old')};`;
 }
 
 /**
@@ -195,7 +211,8 @@ function rowEvents(table: Table, toText: RowImage, { deleted, inserted, updated 
  * each new row, and vice versa. Additional log rows cancel the surplus: old rows logged as inserted, and new rows as
  * deleted. The join has as many rows as the UPDATE if and only if it pairs each old row with one new row.
  */
-function statementEvents(table: Table, { deleted, inserted, updated }: Entries): string {
+function statementEvents(capture: Capture): string {
+  const { table } = capture;
   const key = `array[${table.primaryKey.map(({ name }) => `coalesce(${textOf('o', name)}, ${textOf('n', name)})`).join(', ')}]`;
   const isSameKey = sameKey(table, 'o', 'is not distinct from', 'n');
   const surplus = (row: string, other: string) => {
@@ -207,22 +224,22 @@ function statementEvents(table: Table, { deleted, inserted, updated }: Entries):
         cross join generate_series(2, c.times)`;
   };
   return `  if tg_op = 'UPDATE' then
-    ${updated(keyOf(table, 'o'), 'o', 'n')}
+    ${logUpdated(capture, keyOf(table, 'o'), 'o', 'n')}
     from old_rows o cross join new_rows n where not exists (select from old_rows offset 1) and ${isSameKey};
     get diagnostics logged = row_count;
     if logged = 0 then
-      ${updated(key, 'o', 'n')}
+      ${logUpdated(capture, key, 'o', 'n')}
       from old_rows o full join new_rows n on ${sameKey(table, 'o', '=', 'n')};
       get diagnostics logged = row_count;
       if logged <> (select count(*) from old_rows) then
-        ${inserted('o')} from old_rows o ${surplus('o', 'n')};
-        ${deleted('n')} from new_rows n ${surplus('n', 'o')};
+        ${logInserted(capture, 'o')} from old_rows o ${surplus('o', 'n')};
+        ${logDeleted(capture, 'n')} from new_rows n ${surplus('n', 'o')};
       end if;
     end if;
   elsif tg_op = 'INSERT' then
-    ${inserted('n')} from new_rows n;
+    ${logInserted(capture, 'n')} from new_rows n;
   elsif tg_op = 'DELETE' then
-    ${deleted('o')} from old_rows o;`;
+    ${logDeleted(capture, 'o')} from old_rows o;`;
 }
 
 /** With these settings, a function writes rows as `tidemark.fixed_text` does. Calling that for each row is slower. */
@@ -247,7 +264,7 @@ export interface CaptureFunction {
  */
 export function captureFunction(id: number, table: Table, hasFixedText: boolean = table.hasFixedText): CaptureFunction {
   return {
-    body: captureBody(id, table, hasFixedText),
+    body: captureBody({ id, table, isChecked: hasFixedText }),
     settings: `${table.kind === 'p' ? '' : notCompiled}${hasFixedText ? '' : fixedText}`,
   };
 }

@@ -10,6 +10,19 @@ export interface Exposition {
 /** The measurements of a process: metrics with their values, as JSON. */
 export type Measurements = readonly MetricObjectWithValues<MetricValue<string>>[];
 
+/** A source of measurements: one process. */
+export interface MeasurementSource {
+  measure(): Promise<Measurements>;
+}
+
+/** The processes of one server, whose measurements are exposed together. */
+export interface ProcessGroup {
+  /** Sets the source of this process's measurements. */
+  setSource(source: MeasurementSource): void;
+  /** Returns the metrics of all processes. */
+  expose(): Promise<Exposition>;
+}
+
 /** Combines the measurements of several processes for Prometheus. Adds up counters and distributions. */
 export async function aggregateExposition(all: readonly Measurements[]): Promise<Exposition> {
   const registry = aggregate(all);

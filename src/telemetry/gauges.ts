@@ -1,13 +1,12 @@
+import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { Budget } from '../limits/budget.js';
-import type { NotifierState } from '../pokes/poke-notifier.js';
-import type { ConsistencyState } from '../pulls/consistency-checker.js';
-import type { StandbyState } from '../replicas/standby.js';
+import type { ReplicaRouter } from '../replicas/replica-router.js';
 import type { Semaphores } from '../semaphores.js';
 import { type LogState, readLogState } from '../store/log-state.js';
-import type { UpkeepState } from '../store/upkeep.js';
+import type { Upkeep } from '../store/upkeep.js';
 import { EventLoopLag } from './event-loop-lag.js';
-import type { GaugeValue } from './recorder.js';
+import type { GaugeReader, GaugeValue } from './recorder.js';
 
 /** The sources of the gauges. */
 export interface GaugeSources {
@@ -16,17 +15,15 @@ export interface GaugeSources {
   readonly bodies: Budget;
   readonly spool: Budget;
   readonly streams: Budget;
-  readonly notifier: () => NotifierState;
-  readonly consistencyChecks: () => ConsistencyState;
-  readonly upkeep: () => UpkeepState;
-  readonly standbys: () => readonly StandbyState[];
+  readonly replicaRouter: Pick<ReplicaRouter<UserContext>, 'notifierState' | 'consistencyState' | 'standbys'>;
+  readonly upkeep: Pick<Upkeep, 'state'>;
 }
 
 /** How long to reuse the state of the change log, in milliseconds. */
 const freshMs = 15_000;
 
 /** Reads the gauges of a server. */
-export class Gauges {
+export class Gauges implements GaugeReader {
   readonly #sources: GaugeSources;
   readonly #eventLoop = new EventLoopLag();
   #log: LogState | undefined;
@@ -38,14 +35,14 @@ export class Gauges {
 
   /** Reads the gauges. Omits those of the change log while the database is unavailable. */
   async read(): Promise<GaugeValue[]> {
-    const { db, semaphores, bodies, spool, streams, notifier, consistencyChecks, upkeep, standbys } = this.#sources;
+    const { db, semaphores, bodies, spool, streams, replicaRouter, upkeep } = this.#sources;
     const budgets = { bodies, spool, streams };
-    const { lagMs } = notifier();
-    const { differences } = consistencyChecks();
-    const { heldSeconds } = upkeep();
+    const { lagMs } = replicaRouter.notifierState();
+    const { differences } = replicaRouter.consistencyState();
+    const { heldSeconds } = upkeep.state();
     return [
       ...gaugeValues({ connections: db.usage(), semaphores, budgets, lagMs, differences, heldSeconds }),
-      ...standbys().flatMap(({ name, isUsed, lagMs }): GaugeValue[] => {
+      ...replicaRouter.standbys().flatMap(({ name, isUsed, lagMs }): GaugeValue[] => {
         const attributes = { standby: name };
         return [
           { name: 'tidemark.standby.used', value: isUsed ? 1 : 0, attributes },

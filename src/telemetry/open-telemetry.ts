@@ -8,7 +8,7 @@ import type {
   Tracer,
 } from '@opentelemetry/api';
 import { type CounterName, counters, gauges, type HistogramName, histograms } from './instruments.js';
-import type { Attributes, GaugeValue, Recorder } from './recorder.js';
+import type { Attributes, GaugeReader, Recorder } from './recorder.js';
 
 type API = typeof import('@opentelemetry/api');
 
@@ -60,7 +60,7 @@ export class OpenTelemetry implements Recorder {
   }
 
   /** Registers the gauges, whose values the SDK then requests. Returns a function that unregisters them. */
-  observe(read: () => Promise<readonly GaugeValue[]>): () => void {
+  observe(reader: GaugeReader): () => void {
     const observables = new Map(
       Object.entries(gauges).map(([name, { unit, description }]) => [
         name,
@@ -68,7 +68,9 @@ export class OpenTelemetry implements Recorder {
       ]),
     );
     const onRead = async (result: BatchObservableResult) => {
-      for (const { name, value, attributes } of await read()) result.observe(observables.get(name)!, value, attributes);
+      for (const { name, value, attributes } of await reader.read()) {
+        result.observe(observables.get(name)!, value, attributes);
+      }
     };
     this.#meter.addBatchObservableCallback(onRead, [...observables.values()]);
     return () => this.#meter.removeBatchObservableCallback(onRead, [...observables.values()]);

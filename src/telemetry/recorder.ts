@@ -10,6 +10,11 @@ export interface GaugeValue {
   readonly attributes?: Attributes | undefined;
 }
 
+/** A source of the values of gauges. */
+export interface GaugeReader {
+  read(): readonly GaugeValue[] | Promise<readonly GaugeValue[]>;
+}
+
 /** A destination of measurements. */
 export interface Recorder {
   /** Adds to a counter, or to a distribution. */

@@ -1,39 +1,59 @@
 /** Measures requests and mutators. Records no rows, arguments or tokens. */
 import { isTransient } from '../db/sqlstate.js';
 import { MutatorError } from '../errors.js';
-import type { RequestObserver } from '../http/route.js';
+import type { Exchange, RequestEnd, RequestObserver } from '../http/route.js';
 import type { Mutator, Mutators } from '../registry/mutators.js';
 import type { Telemetry } from './telemetry.js';
 
-/**
- * Measures requests, and wraps each one in a span.
- * @param onEnd called once for each request, when its response has ended
- */
-export function observeRequests(telemetry: Telemetry, onEnd: () => void = () => {}): RequestObserver {
-  const { tracing } = telemetry;
-  return {
-    around({ exchange, route }, work) {
-      if (!tracing) return work();
-      const { request, requestID } = exchange;
-      const attributes = {
-        'http.request.method': request.method,
-        'http.route': route,
-        'tidemark.request.id': requestID.value,
-      };
-      return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', attributes, work));
-    },
-    ended({ route, status, ms, bytes, annotations: { pull: kind, reason = '', ops, mutations } }) {
-      const seconds = ms / 1000;
-      telemetry.record('tidemark.request.duration', seconds, { route, status });
-      if (kind) {
-        telemetry.record('tidemark.pull.duration', seconds, { kind, reason });
-        telemetry.record('tidemark.pull.size', bytes, { kind });
-      }
-      if (kind && ops !== undefined) telemetry.record('tidemark.pull.ops', ops, { kind });
-      if (mutations !== undefined) telemetry.record('tidemark.push.mutations', mutations);
-      onEnd();
-    },
-  };
+/** Counts the requests that are being answered. */
+export interface RequestTracker {
+  /** Records that a request has begun. */
+  begin(): void;
+  /** Records that a request has been answered, to the end of the response's body. */
+  end(): void;
+}
+
+/** Measures requests, and wraps each one in a span. */
+export class RequestTelemetry implements RequestObserver {
+  readonly #telemetry: Telemetry;
+  readonly #tracker: RequestTracker | undefined;
+
+  constructor(telemetry: Telemetry, tracker?: RequestTracker) {
+    this.#telemetry = telemetry;
+    this.#tracker = tracker;
+  }
+
+  began(): void {
+    this.#tracker?.begin();
+  }
+
+  around<T>(
+    { exchange, route }: { readonly exchange: Exchange; readonly route: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { tracing } = this.#telemetry;
+    if (!tracing) return work();
+    const { request, requestID } = exchange;
+    const attributes = {
+      'http.request.method': request.method,
+      'http.route': route,
+      'tidemark.request.id': requestID.value,
+    };
+    return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', attributes, work));
+  }
+
+  ended({ route, status, ms, bytes, annotations: { pull: kind, reason = '', ops, mutations } }: RequestEnd): void {
+    const telemetry = this.#telemetry;
+    const seconds = ms / 1000;
+    telemetry.record('tidemark.request.duration', seconds, { route, status });
+    if (kind) {
+      telemetry.record('tidemark.pull.duration', seconds, { kind, reason });
+      telemetry.record('tidemark.pull.size', bytes, { kind });
+    }
+    if (kind && ops !== undefined) telemetry.record('tidemark.pull.ops', ops, { kind });
+    if (mutations !== undefined) telemetry.record('tidemark.push.mutations', mutations);
+    this.#tracker?.end();
+  }
 }
 
 /** Names an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`, `tidemark.read`. */

@@ -1,46 +1,56 @@
-import type { Exposition, Measurements } from './exposition.js';
+import type { Exposition, MeasurementSource, Measurements, ProcessGroup } from './exposition.js';
 import type { CounterName, HistogramName } from './instruments.js';
 import { loadOpenTelemetry, type OpenTelemetry } from './open-telemetry.js';
 import { Prometheus } from './prometheus.js';
-import type { Attributes, GaugeValue, Recorder } from './recorder.js';
-
-/**
- * Lets one of several processes expose the measurements of all of them.
- * @param measure returns the measurements of this process
- */
-export type ExposeTogether = (measure: () => Promise<Measurements>) => () => Promise<Exposition>;
+import type { Attributes, GaugeReader, GaugeValue, Recorder } from './recorder.js';
 
 /** The metrics and spans of a server. */
-export class Telemetry {
+export class Telemetry implements MeasurementSource {
   /** Creates spans; undefined if the application uses none. */
   readonly tracing: OpenTelemetry | undefined;
-  /** Returns the metrics; undefined if Prometheus must not read them. */
-  readonly exposition: (() => Promise<Exposition>) | undefined;
+  readonly #prometheus: Prometheus | undefined;
   readonly #openTelemetry: OpenTelemetry | undefined;
   readonly #recorders: readonly Recorder[];
-  #read: () => Promise<readonly GaugeValue[]> = async () => [];
+  readonly #processes: ProcessGroup | undefined;
+  #gauges: GaugeReader | undefined;
   #endObserving = () => {};
 
   /**
    * @param hasMetrics true if Prometheus can read the metrics. OpenTelemetry gets them whenever the application has it.
-   * @param together given if this process is one of several
+   * @param processes given if this process is one of several
    */
-  static async start(hasMetrics: boolean, together?: ExposeTogether): Promise<Telemetry> {
-    return new Telemetry(hasMetrics ? new Prometheus() : undefined, await loadOpenTelemetry(), together);
+  static async start(hasMetrics: boolean, processes?: ProcessGroup): Promise<Telemetry> {
+    return new Telemetry(hasMetrics ? new Prometheus() : undefined, await loadOpenTelemetry(), processes);
   }
 
   private constructor(
     prometheus: Prometheus | undefined,
     openTelemetry: OpenTelemetry | undefined,
-    together: ExposeTogether = () => async () => ({
-      text: await prometheus!.text(await this.#read()),
-      contentType: prometheus!.contentType,
-    }),
+    processes: ProcessGroup | undefined,
   ) {
+    this.#prometheus = prometheus;
     this.#openTelemetry = openTelemetry;
+    this.#processes = processes;
     this.tracing = openTelemetry?.isTracing ? openTelemetry : undefined;
-    this.exposition = prometheus && together(async () => prometheus.measurements(await this.#read()));
     this.#recorders = [prometheus, openTelemetry].filter((one) => one !== undefined);
+    if (prometheus) processes?.setSource(this);
+  }
+
+  /** True if Prometheus can read the metrics. Otherwise, `measure` and `expose` reject. */
+  get isExposed(): boolean {
+    return this.#prometheus !== undefined;
+  }
+
+  /** Returns the measurements of this process. */
+  async measure(): Promise<Measurements> {
+    return this.#prometheus!.measurements(await this.#readGauges());
+  }
+
+  /** Returns the metrics, including those of the other processes of the server. */
+  async expose(): Promise<Exposition> {
+    if (this.#processes) return this.#processes.expose();
+    const prometheus = this.#prometheus!;
+    return { text: await prometheus.text(await this.#readGauges()), contentType: prometheus.contentType };
   }
 
   record(name: HistogramName, value: number, attributes: Attributes = {}): void {
@@ -51,13 +61,17 @@ export class Telemetry {
     for (const recorder of this.#recorders) recorder.record(name, 1, attributes);
   }
 
-  /** @param read returns the values of the gauges */
-  observe(read: () => Promise<readonly GaugeValue[]>): void {
-    this.#read = read;
-    this.#endObserving = this.#openTelemetry?.observe(read) ?? this.#endObserving;
+  /** Reads these gauges from now on. */
+  observe(gauges: GaugeReader): void {
+    this.#gauges = gauges;
+    this.#endObserving = this.#openTelemetry?.observe(gauges) ?? this.#endObserving;
   }
 
   end(): void {
     this.#endObserving();
+  }
+
+  async #readGauges(): Promise<readonly GaugeValue[]> {
+    return this.#gauges?.read() ?? [];
   }
 }

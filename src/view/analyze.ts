@@ -21,7 +21,7 @@ import { makeDuplicatesDeterministic } from './determinism/duplicates.js';
 import { groupByColumns } from './determinism/grouping.js';
 import { rewriteNotIn } from './determinism/not-in.js';
 import { type DeterminismContext, makeOrdersDeterministic, makesRows } from './determinism/order.js';
-import { addSchemas, dropSchemas, type TableOf, typeWholeRows } from './determinism/qualify.js';
+import { addSchemas, dropSchemas, namedTablesOf, tableOf, typeWholeRows } from './determinism/qualify.js';
 import { makeWindowsDeterministic } from './determinism/windows.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
@@ -97,11 +97,11 @@ export async function analyze(
   if (keepsParametersApart) await checkTypes(db, meaning, text, parameterTypes);
   const columns = await db.columns(text);
   checkColumns(columns, key);
-  const tableOf = tablesOf(servedTree, tables);
-  dropSchemas(servedTree, meaning, tableOf);
+  const namedTables = namedTablesOf(servedTree, tables);
+  dropSchemas(servedTree, meaning, namedTables);
   const renamed = write();
   if (renamed !== text) await checkMeaning(db, meaning, renamed);
-  const choosesByKey = makeDeterministic(servedTree, { meaning, facts, tables, tableOf, key });
+  const choosesByKey = makeDeterministic(servedTree, { meaning, facts, tables, namedTables, key });
   const rewrittenText = write();
   // The deterministic query can read more columns than the original.
   const query =
@@ -114,7 +114,7 @@ export async function analyze(
   const names = columns.map(({ name }) => name);
   const isFirst = isUnique && !makesRows(query) && isForFirstRows(plain, names);
   const divideInput = { select: plain, key, isUnique, isForFirstRows: isFirst, parameterTypes };
-  const partition = isIncremental && !withCompanions ? undefined : await divide(db, divideInput, tableOf);
+  const partition = isIncremental && !withCompanions ? undefined : await divide(db, divideInput, namedTables);
   // The guard calls a function of Tidemark's schema, which may not be installed yet, so the checks must run first.
   guardDateTimes(servedTree, meaning, facts);
   const reads = readColumns(query);
@@ -127,7 +127,7 @@ export async function analyze(
     select: servedTree,
     inlined,
     partition: partition,
-    tables: tablesIn(inlined).map(tableOf),
+    tables: tablesIn(inlined).map((range) => tableOf(range, namedTables)),
     columns,
     reads,
     decides: decidingColumns(query, key, reads),
@@ -141,29 +141,17 @@ export async function analyze(
   };
 }
 
-/** Finds tables by name, because making a query deterministic can copy parts of it. */
-function tablesOf(select: Tree, tables: readonly Table[]): TableOf {
-  const nameOf = ({ schemaname, relname }: Tree) => JSON.stringify([schemaname, relname]);
-  const tablesByName = new Map<string, Table>();
-  for (const [i, range] of tablesIn(select).entries()) {
-    const table = tables[i]!;
-    tablesByName.set(nameOf(range), table);
-    tablesByName.set(nameOf({ ...range, schemaname: table.schema }), table);
-  }
-  return (range) => tablesByName.get(nameOf(range))!;
-}
-
 /** Makes the query's result depend on nothing but rows, whichever states of its tables it reads. */
 function makeDeterministic(select: Tree, context: DeterminismContext): boolean {
-  const { meaning, tableOf } = context;
+  const { meaning, namedTables } = context;
   const choosesByKey = makeDuplicatesDeterministic(select, context);
-  groupByColumns(select, meaning, tableOf);
+  groupByColumns(select, meaning, namedTables);
   makeOrdersDeterministic(select, context);
   makeAggregatesDeterministic(select, context);
   makeWindowsDeterministic(select, context);
   rewriteNotIn(select, context);
-  typeWholeRows(select, meaning, tableOf);
-  addSchemas(select, tableOf);
+  typeWholeRows(select, meaning, namedTables);
+  addSchemas(select, namedTables);
   return choosesByKey;
 }
 

@@ -133,7 +133,7 @@ export class ClientViews<Context> {
 
   async #compile(query: ViewQuery): Promise<PreparedQuery> {
     const prepared = await prepareView(this.#db, servedView(query));
-    return { ...prepared, row: rowByKey(prepared.view) };
+    return { ...prepared, row: rowByKey(prepared) };
   }
 
   /**

@@ -101,7 +101,8 @@ it('different rows of a view have different keys', () => {
 describe('the row', () => {
   const values = (key: string, of: string, time?: string) => {
     const pattern = patternOf(isTemplate(key) ? { key: [], template: key } : { key: [key] });
-    return keyValues(pattern, of, [...new Set(pattern.columns)], (column) => column === time);
+    const columns = [...new Set(pattern.columns)];
+    return keyValues({ pattern, columns, utcColumns: new Set(time === undefined ? [] : [time]) }, of);
   };
 
   it.each([

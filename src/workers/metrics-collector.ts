@@ -1,4 +1,6 @@
 /** Collects the measurements of the workers, and retains the counters of those that have ended. */
+import { Deferred } from '../deferred.js';
+import { settlesWithin } from '../limits/deadline.js';
 import type { Exposition, Measurements } from '../telemetry/exposition.js';
 import { aggregateExposition, retainedCounters } from '../telemetry/exposition.js';
 
@@ -13,7 +15,8 @@ export interface MeasuredProcess {
 
 interface PendingQuery {
   readonly processes: Set<MeasuredProcess>;
-  readonly end: () => void;
+  /** Resolves when all processes have answered. */
+  readonly answered: Deferred<void>;
 }
 
 export class MetricsCollector {
@@ -56,24 +59,19 @@ export class MetricsCollector {
     });
   }
 
-  #queryAll(): Promise<void> {
+  async #queryAll(): Promise<void> {
     const id = ++this.#ids;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => end(), answerTimeoutMs);
-      const end = () => {
-        clearTimeout(timer);
-        this.#queries.delete(id);
-        resolve();
-      };
-      const processes = new Set(this.#latest.keys());
-      if (processes.size === 0) return end();
-      this.#queries.set(id, { processes, end });
-      for (const process of processes) process.measure(id);
-    });
+    const processes = new Set(this.#latest.keys());
+    if (processes.size === 0) return;
+    const answered = new Deferred<void>();
+    this.#queries.set(id, { processes, answered });
+    for (const process of processes) process.measure(id);
+    await settlesWithin(answerTimeoutMs, answered.promise);
+    this.#queries.delete(id);
   }
 
   #completeQuery(process: MeasuredProcess, id: number): void {
     const query = this.#queries.get(id);
-    if (query?.processes.delete(process) && query.processes.size === 0) query.end();
+    if (query?.processes.delete(process) && query.processes.size === 0) query.answered.resolve();
   }
 }

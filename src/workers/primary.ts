@@ -1,6 +1,7 @@
 /** The process that starts the workers of a server, and hands them the connections of its port. */
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Deferred } from '../deferred.js';
 import type { ListenAddress } from '../environment.js';
 import { SetupError } from '../errors.js';
 import { settlesWithin } from '../limits/deadline.js';
@@ -10,7 +11,7 @@ import { Handover } from './handover.js';
 import type { ServedPaths, WorkerMessage } from './messages.js';
 import { MetricsCollector } from './metrics-collector.js';
 import { type Action, WorkerPlan } from './plan.js';
-import { type End, WorkerProcess } from './worker-process.js';
+import { type End, type WorkerOwner, WorkerProcess } from './worker-process.js';
 
 export interface WorkersOptions {
   readonly count: number;
@@ -26,9 +27,9 @@ export interface WorkersOptions {
 const threads = '--v8-pool-size=1';
 
 /** The maximum time for a worker to exit, with some slack for a busy machine. */
-const endMs = defaultDrainMs + closeMs + 2_000;
+export const endMs: number = defaultDrainMs + closeMs + 2_000;
 
-export class Workers {
+export class Workers implements WorkerOwner {
   readonly #options: WorkersOptions;
   readonly #plan: WorkerPlan;
   readonly #handover = new Handover();
@@ -37,8 +38,7 @@ export class Workers {
   readonly #processes = new Map<number, WorkerProcess>();
   readonly #ready = new Set<WorkerProcess>();
   #paths: ServedPaths | null = null;
-  #onServing = () => {};
-  #onFailure = (_: unknown) => {};
+  readonly #listening = new Deferred<{ readonly url: string; readonly paths: ServedPaths | null }>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -51,14 +51,9 @@ export class Workers {
    * Starts the workers. Resolves when each serves, or has tried to start, and the port is open.
    * @throws SetupError if the first worker cannot start; system errors such as `EADDRINUSE`
    */
-  start(): Promise<{ readonly url: string; readonly paths: ServedPaths | null }> {
-    return new Promise((resolve, reject) => {
-      const { port, hostname } = this.#options.address;
-      const listen = async () => ({ url: await this.#handover.listen(port, hostname), paths: this.#paths });
-      this.#onServing = () => resolve(listen());
-      this.#onFailure = reject;
-      this.#follow(this.#plan.begin());
-    });
+  async start(): Promise<{ readonly url: string; readonly paths: ServedPaths | null }> {
+    this.#follow(this.#plan.begin());
+    return this.#listening.promise;
   }
 
   /** Replaces the workers with new processes, one after another. Those that cannot be replaced stay. */
@@ -102,10 +97,10 @@ export class Workers {
         setTimeout(() => this.#follow(this.#plan.resume(action.worker)), action.ms);
         return;
       case 'listen':
-        this.#onServing();
+        this.#listening.resolve(this.#listen());
         return;
       case 'give up':
-        this.#onFailure(new SetupError(action.reason));
+        this.#listening.reject(new SetupError(action.reason));
         return;
       case 'end':
         void this.#replaced(this.#processes.get(action.process)!);
@@ -115,21 +110,24 @@ export class Workers {
     }
   }
 
-  #start(number: number): void {
-    const process = new WorkerProcess(number, this.#options.env, {
-      onMessage: (process, message) => this.#handle(process, message),
-      onEnd: (process, { reason }) => {
-        this.#processes.delete(process.number);
-        this.#ready.delete(process);
-        this.#handover.handleExit(process);
-        this.#metrics.retire(process);
-        this.#follow(this.#plan.ended(process.number, reason, performance.now()));
-      },
-    });
-    this.#processes.set(number, process);
+  async #listen(): Promise<{ readonly url: string; readonly paths: ServedPaths | null }> {
+    const { port, hostname } = this.#options.address;
+    return { url: await this.#handover.listen(port, hostname), paths: this.#paths };
   }
 
-  #handle(process: WorkerProcess, message: WorkerMessage): void {
+  #start(number: number): void {
+    this.#processes.set(number, new WorkerProcess(number, this.#options.env, this));
+  }
+
+  handleEnd(process: WorkerProcess, { reason }: End): void {
+    this.#processes.delete(process.number);
+    this.#ready.delete(process);
+    this.#handover.handleExit(process);
+    this.#metrics.retire(process);
+    this.#follow(this.#plan.ended(process.number, reason, performance.now()));
+  }
+
+  handleMessage(process: WorkerProcess, message: WorkerMessage): void {
     switch (message.kind) {
       case 'ready':
         this.#paths = message.paths;

@@ -14,10 +14,11 @@ export interface End {
   readonly reason: string;
 }
 
-export interface WorkerCallbacks {
-  readonly onMessage: (process: WorkerProcess, message: WorkerMessage) => void;
+/** The owner of worker processes. */
+export interface WorkerOwner {
+  handleMessage(process: WorkerProcess, message: WorkerMessage): void;
   /** Called when the process has ended and receives nothing more. */
-  readonly onEnd: (process: WorkerProcess, end: End) => void;
+  handleEnd(process: WorkerProcess, end: End): void;
 }
 
 export class WorkerProcess {
@@ -28,15 +29,15 @@ export class WorkerProcess {
   #failureText: string | undefined;
 
   /** Starts the process with the settings of `cluster.setupPrimary`. */
-  constructor(number: number, env: Readonly<Record<string, string>>, { onMessage, onEnd }: WorkerCallbacks) {
+  constructor(number: number, env: Readonly<Record<string, string>>, owner: WorkerOwner) {
     this.number = number;
     this.#worker = cluster.fork(env);
     this.#worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'failed') this.#failureText = message.text;
-      onMessage(this, message);
+      owner.handleMessage(this, message);
     });
     this.ended = this.#untilEnded();
-    void this.ended.then((end) => onEnd(this, end));
+    void this.ended.then((end) => owner.handleEnd(this, end));
   }
 
   give(id: number, socket: Socket): void {

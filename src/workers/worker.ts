@@ -1,20 +1,24 @@
 /** A worker of a server: it serves the connections that it receives, until it is told to exit. */
 import { Socket } from 'node:net';
+import { Deferred } from '../deferred.js';
 import { explainFailure } from '../failure.js';
 import { settlesWithin } from '../limits/deadline.js';
 import type { Logger } from '../log.js';
 import { type Service, Serving } from '../serving.js';
-import type { Exposition, Measurements } from '../telemetry/exposition.js';
-import type { ExposeTogether } from '../telemetry/telemetry.js';
+import type { Exposition, MeasurementSource, Measurements, ProcessGroup } from '../telemetry/exposition.js';
 import type { ServedPaths, WorkerCommand, WorkerMessage } from './messages.js';
 
 /** The maximum time for sending the final measurements, even if something hangs. */
 const lastMessageMs = 1_000;
 
-export interface WorkerService {
-  readonly service: Service;
+/** A service that one of several processes serves. */
+export interface ReplaceableService extends Service {
   /** Ends the responses that would otherwise never end, while other processes take over. */
-  readonly endStreams: () => void;
+  endStreams(): void;
+}
+
+export interface WorkerService {
+  readonly service: ReplaceableService;
   readonly paths: ServedPaths | null;
   readonly log: Logger;
 }
@@ -23,14 +27,14 @@ export interface WorkerService {
  * Serves in a process that `Workers` has started.
  * @param start starts the service. If it rejects, this process exits, and the primary process reports why.
  */
-export async function runWorker(start: (together: ExposeTogether) => Promise<WorkerService>): Promise<void> {
+export async function runWorker(start: (processes: ProcessGroup) => Promise<WorkerService>): Promise<void> {
   // A terminal and systemd send these signals to all processes; the primary process decides what to do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   const metrics = new WorkerMetrics();
   try {
-    const { service, endStreams, paths, log } = await start(metrics.together);
+    const { service, paths, log } = await start(metrics);
     let isReplaced = false;
-    const drain = () => (isReplaced ? endStreams() : service.drain?.());
+    const drain = () => (isReplaced ? service.endStreams() : service.drain?.());
     const fetch: Service['fetch'] = (request, env) => service.fetch(request, env);
     const serving = new Serving({ fetch, drain, close: () => service.close() }, { log });
     process.on('message', (command: WorkerCommand, socket: unknown) => {
@@ -71,26 +75,33 @@ function send(message: WorkerMessage): Promise<void> {
 }
 
 /** Sends the measurements of this worker to the primary, and receives those of all workers. */
-class WorkerMetrics {
-  measure: () => Promise<Measurements> = async () => [];
-  readonly #pending = new Map<number, (exposition: Exposition) => void>();
+class WorkerMetrics implements ProcessGroup {
+  #source: MeasurementSource | undefined;
+  readonly #pending = new Map<number, Deferred<Exposition>>();
   #ids = 0;
 
-  readonly together: ExposeTogether = (measure) => {
-    this.measure = measure;
-    return () =>
-      new Promise((resolve) => {
-        const id = ++this.#ids;
-        this.#pending.set(id, resolve);
-        void send({ kind: 'metrics', id });
-      });
-  };
+  setSource(source: MeasurementSource): void {
+    this.#source = source;
+  }
+
+  /** Returns the measurements of this worker; none if Prometheus cannot read them. */
+  async measure(): Promise<Measurements> {
+    return this.#source?.measure() ?? [];
+  }
+
+  expose(): Promise<Exposition> {
+    const id = ++this.#ids;
+    const exposition = new Deferred<Exposition>();
+    this.#pending.set(id, exposition);
+    void send({ kind: 'metrics', id });
+    return exposition.promise;
+  }
 
   async handle(command: Extract<WorkerCommand, { kind: 'measure' | 'exposition' }>): Promise<void> {
     if (command.kind === 'measure') {
       return send({ kind: 'measured', id: command.id, measurements: await this.measure() });
     }
-    this.#pending.get(command.id)?.({ text: command.text, contentType: command.contentType });
+    this.#pending.get(command.id)?.resolve({ text: command.text, contentType: command.contentType });
     this.#pending.delete(command.id);
   }
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../http/identify.js';
 import { startDeadline } from '../limits/deadline.js';
 import type { Mutation } from '../protocol/push.js';
 import type { PreparedCall } from '../registry/prepare.js';
+import type { PreparedCalls } from '../registry/prepared-calls.js';
 import {
   type ClaimRow,
   claimMutation,
@@ -62,13 +63,13 @@ class MutationTimeoutError extends Error {
  * @throws every failure before the first mutation, and transient failures of the first mutation or after the last one
  */
 export async function applyBatch<Tx, Context extends UserContext>(
-  { db, tx, prepare, auditLog, profileID, schemaVersion }: ApplyOptions<Tx, Context>,
+  { db, tx, preparedCalls, auditLog, profileID, schemaVersion }: ApplyOptions<Tx, Context>,
   batch: readonly Mutation[],
   ref: MutationRef,
   { context, requestID }: Caller<Context>,
   separateMutators: Set<string>,
 ): Promise<BatchResult> {
-  const calls = await prepareInTime(prepare, batch);
+  const calls = await prepareInTime(preparedCalls, batch);
   if (calls.length === 0) return { status: 'failed', index: 0, finished: Promise.resolve() };
   let hasBegun = false;
   let failure: BatchFailure | undefined;
@@ -118,7 +119,7 @@ export async function applyBatch<Tx, Context extends UserContext>(
       if (rowCount !== 1) throw new Error('The claim was lost');
     }
     const applied = batch.slice(0, count).map(({ name, id }) => appliedEntry(name, id));
-    last(...auditLog.record({ userID: context.userID, requestID, client: ref }, applied));
+    last.push(...auditLog.record({ userID: context.userID, requestID, client: ref }, applied));
     return count;
   };
 
@@ -138,14 +139,14 @@ export async function applyBatch<Tx, Context extends UserContext>(
  * and after `maxBatchMs`. Returns an empty list if the first mutation is invalid.
  */
 async function prepareInTime<Tx, Context extends UserContext>(
-  prepare: ApplyOptions<Tx, Context>['prepare'],
+  preparedCalls: PreparedCalls<Tx, Context>,
   batch: readonly Mutation[],
 ): Promise<PreparedCall<Tx, Context>[]> {
   const calls: PreparedCall<Tx, Context>[] = [];
   const started = performance.now();
   const deadline = startDeadline(maxBatchMs, () => new MutationTimeoutError('The validator took too long'));
   for (const mutation of batch) {
-    const prepared = prepare(mutation);
+    const prepared = preparedCalls.get(mutation);
     const call = await (calls.length > 0 ? deadline.within(prepared) : prepared).catch(() => undefined);
     if (call === undefined) break;
     calls.push(call);

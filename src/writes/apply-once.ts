@@ -1,18 +1,18 @@
 import type { PoolClient } from 'pg';
 import type { UserContext } from '../context.js';
-import type { Database, Edges } from '../db/database.js';
+import type { Database, Edges, Statement } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import type { MapError } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import { describeError } from '../log.js';
 import type { Mutation } from '../protocol/push.js';
-import type { PreparedCall } from '../registry/prepare.js';
+import type { PreparedCalls } from '../registry/prepared-calls.js';
 import type { AuditLog } from '../store/audit-log.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import { recordRefusal } from '../store/refusals.js';
 import { appliedEntry, failedEntry } from './audit-log-entries.js';
 import { callFailureOf } from './call-failures.js';
-import { type CallTransaction, callsOn } from './call-transactions.js';
+import { type CallTransaction, OwnTransactions } from './call-transactions.js';
 import { type Claim, mutate } from './mutate.js';
 import { notifyRefused, type OnRefused, refusalOf } from './refused-mutations.js';
 
@@ -21,8 +21,7 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly db: Database;
   /** Maps the transaction's client to the `tx` that mutators receive. */
   readonly tx: (client: PoolClient) => Tx;
-  /** Finds a mutation's mutator and validates its args, once for all transactions that the mutation runs in. */
-  readonly prepare: (mutation: Mutation) => Promise<PreparedCall<Tx, Context>>;
+  readonly preparedCalls: PreparedCalls<Tx, Context>;
   readonly auditLog: AuditLog;
   /** The ID of the browser profile that sent the mutations. */
   readonly profileID: string;
@@ -34,32 +33,42 @@ export interface ApplyOptions<Tx, Context extends UserContext> {
   readonly mapError?: MapError | undefined;
 }
 
+/** Claims a mutation. If it is not its client's next one, it is not waiting to be applied. */
+class MutationClaim implements Claim<'not waiting'> {
+  readonly statements: readonly Statement[];
+
+  constructor(ref: MutationRef, userID: string) {
+    this.statements = [claimMutation(ref, userID)];
+  }
+
+  take([rows]: Edges['first']): 'not waiting' | undefined {
+    const [{ claimed }] = rows as readonly [ClaimRow];
+    return claimed ? undefined : 'not waiting';
+  }
+}
+
 /**
  * Applies a mutation in its own transaction, if it is its client's next one; otherwise returns false. Skips a mutation
  * that fails permanently, so that it does not block later ones, and records the reason for its author.
  * @throws every transient failure
  */
 export async function applyOnce<Tx, Context extends UserContext>(
-  { db, tx, prepare, auditLog, mapError, profileID, schemaVersion, onRefused }: ApplyOptions<Tx, Context>,
+  { db, tx, preparedCalls, auditLog, mapError, profileID, schemaVersion, onRefused }: ApplyOptions<Tx, Context>,
   mutation: Mutation,
   ref: MutationRef,
   { context, requestID, log }: Caller<Context>,
 ): Promise<boolean> {
-  const claim: Claim<'not waiting'> = {
-    statements: [claimMutation(ref, context.userID)],
-    take: ([rows]) => ((rows as readonly [ClaimRow])[0].claimed ? undefined : 'not waiting'),
-  };
-  const calls = callsOn(db, tx);
-  const transact: typeof calls = (work, first) => calls(work, first, requestID);
+  const claim = new MutationClaim(ref, context.userID);
+  const transactions = new OwnTransactions(db, tx);
   const origin = { userID: context.userID, requestID, client: ref };
 
-  const result = await prepare(mutation).then(
+  const result = await preparedCalls.get(mutation).then(
     ({ mutator, args }) => {
       const run = async ({ tx, last }: CallTransaction<Tx> & Edges) => {
         await mutator.run({ tx, args, ctx: context, profileID, schemaVersion });
-        last(...auditLog.record(origin, [appliedEntry(mutation.name, mutation.id)]));
+        last.push(...auditLog.record(origin, [appliedEntry(mutation.name, mutation.id)]));
       };
-      return mutate(transact, run, claim);
+      return mutate(transactions, run, requestID, claim);
     },
     (error: unknown) => {
       // A validator can query the database, too.
@@ -76,7 +85,8 @@ export async function applyOnce<Tx, Context extends UserContext>(
   const entry = failedEntry(mutation.name, failure.code, mutation.id);
   const claimed = await db.transact(async (_, { first, last }) => {
     if (claim.take(first) !== undefined) return false;
-    last(...auditLog.record(origin, [entry]), recordRefusal({ userID: context.userID, profileID, ...ref }, refusal));
+    const author = { userID: context.userID, profileID, ...ref };
+    last.push(...auditLog.record(origin, [entry]), recordRefusal(author, refusal));
     return true;
   }, claim.statements);
   if (!claimed) return false;

@@ -14,12 +14,12 @@ import { appliedEntry, failedEntry } from './audit-log-entries.js';
 import { toCallProblem } from './call-failures.js';
 import type { CallTransaction } from './call-transactions.js';
 import { explainMissing, IdempotencyKey } from './idempotency-key.js';
-import { mutate, type TransactFrom } from './mutate.js';
+import { mutate, type Transactions } from './mutate.js';
 
 /** The options of `Calls`. */
 export interface CallsOptions<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
-  readonly transact: TransactFrom<CallTransaction<Tx>>;
+  readonly transactions: Transactions<CallTransaction<Tx>>;
   /** The retention of answers to calls with an idempotency key. */
   readonly keyRetentionSeconds: number;
   /** Default: none. */
@@ -88,8 +88,7 @@ export class Calls<Tx, Context extends UserContext> {
     { context, requestID, log }: Caller<Context>,
     { idempotencyKey, rollback }: CallSettings,
   ): Promise<CallsAnswer> {
-    const { mutators, auditLog = noAuditLog, keyRetentionSeconds, mapError } = this.#options;
-    const transact: TransactFrom<CallTransaction<Tx>> = (work, first) => this.#options.transact(work, first, requestID);
+    const { mutators, transactions, auditLog = noAuditLog, keyRetentionSeconds, mapError } = this.#options;
     const calls = callsOf(request);
     const entries = calls.map(({ name }) => appliedEntry(name));
     const preparedCalls: PreparedCall<Tx, Context>[] = [];
@@ -111,12 +110,14 @@ export class Calls<Tx, Context extends UserContext> {
       }
       const answer = request.kind === 'call' ? answers[0]! : `[${answers.join()}]`;
       if (rollback) await rollBack(transaction, answer);
-      if (key) last(key.store(answer));
-      last(...auditLog.record({ userID: context.userID, requestID }, entries));
+      if (key) last.push(key.store(answer));
+      last.push(...auditLog.record({ userID: context.userID, requestID }, entries));
       return answer;
     };
     try {
-      const outcome = await (key ? mutate(transact, run, key).catch(explainMissing) : mutate(transact, run));
+      const outcome = await (key
+        ? mutate(transactions, run, requestID, key).catch(explainMissing)
+        : mutate(transactions, run, requestID));
       if (outcome.status === 'failed') throw outcome.error;
       return outcome.status === 'applied'
         ? { text: outcome.result, replayed: false }
@@ -133,12 +134,13 @@ export class Calls<Tx, Context extends UserContext> {
     { context, requestID, log }: Caller<Context>,
     { code, extensions: { index } }: Problem,
   ): Promise<void> {
-    const { transact, auditLog = noAuditLog } = this.#options;
+    const { transactions, auditLog = noAuditLog } = this.#options;
     const calls = callsOf(request).filter((_, callIndex) => index === undefined || index === callIndex);
     const entries = calls.map(({ name }) => failedEntry(name, code));
     const [statement] = auditLog.record({ userID: context.userID, requestID }, entries);
     if (statement === undefined) return;
-    await transact(async ({ last }) => last(statement), []).catch((error: unknown) => {
+    const record = async ({ last }: Edges) => last.push(statement);
+    await transactions.transact(record, []).catch((error: unknown) => {
       log.error({ error: describeError(error) }, 'A failed call is missing from the audit log');
     });
   }
@@ -146,8 +148,9 @@ export class Calls<Tx, Context extends UserContext> {
   #pruneNowAndThen(log: Logger): void {
     if (performance.now() - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = performance.now();
-    const { transact, keyRetentionSeconds } = this.#options;
-    transact(async ({ query }) => query && pruneAnswers(query, keyRetentionSeconds), []).catch((error: unknown) => {
+    const { transactions, keyRetentionSeconds } = this.#options;
+    const prune = async ({ query }: CallTransaction<Tx>) => query && pruneAnswers(query, keyRetentionSeconds);
+    transactions.transact(prune, []).catch((error: unknown) => {
       const message = 'Could not prune old idempotency keys; trying again in a minute';
       log.warn({ error: describeError(error) }, message);
     });

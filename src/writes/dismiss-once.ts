@@ -24,7 +24,7 @@ export async function dismissOnce(
   return db.transact(
     async (_, { first, last }) => {
       const [[claim]] = first as readonly [readonly [ClaimRow]];
-      if (claim.claimed) last(...deletion(userID, profileID, args));
+      if (claim.claimed) last.push(...deletion(userID, profileID, args));
       return claim.claimed;
     },
     [claimMutation(ref, userID)],

@@ -1,15 +1,18 @@
 import type { Edges, Statement } from '../db/database.js';
 import { isTransient, isUniquenessViolation } from '../db/sqlstate.js';
 
-/**
- * Runs work in a transaction, as `Database.transact` does. The `first` statements run before the work. The request ID
- * identifies the request in `pg_stat_activity`.
- */
-export type TransactFrom<Transaction> = <T>(
-  work: (transaction: Transaction & Edges) => Promise<T>,
-  first: readonly Statement[],
-  requestID?: string,
-) => Promise<T>;
+/** The transactions in which mutators run. */
+export interface Transactions<Transaction> {
+  /**
+   * Runs work in a transaction, as `Database.transact` does. The `first` statements run before the work. The request ID
+   * identifies the request in `pg_stat_activity`.
+   */
+  transact<T>(
+    work: (transaction: Transaction & Edges) => Promise<T>,
+    first: readonly Statement[],
+    requestID?: string,
+  ): Promise<T>;
+}
 
 /** Claims work for a transaction, so that it is done only once. */
 export interface Claim<Done> {
@@ -19,7 +22,7 @@ export interface Claim<Done> {
    * Evaluates the rows of the statements. Returns undefined if the transaction holds the claim, or the record of the
    * work if an earlier transaction has done it.
    */
-  readonly take: (rows: Edges['first']) => Done | undefined;
+  take(rows: Edges['first']): Done | undefined;
 }
 
 /** The outcome of the work. */
@@ -39,20 +42,22 @@ export type MutateResult<Result, Done> =
  * during the commit. In that case, only a new `claim` can determine whether the commit succeeded.
  */
 export async function mutate<Transaction, Result, Done = never>(
-  transact: TransactFrom<Transaction>,
+  transactions: Transactions<Transaction>,
   run: (transaction: Transaction & Edges) => Result | Promise<Result>,
+  requestID?: string,
   claim?: Claim<Done>,
 ): Promise<MutateResult<Result, Done>> {
   for (let attempt = 1; ; attempt++) {
     let claimed = false;
+    const work = async (transaction: Transaction & Edges): Promise<MutateResult<Result, Done>> => {
+      claimed = false;
+      const done = claim?.take(transaction.first);
+      if (done !== undefined) return { status: 'done before', done };
+      claimed = true;
+      return { status: 'applied', result: await run(transaction) };
+    };
     try {
-      return await transact<MutateResult<Result, Done>>(async (transaction) => {
-        claimed = false;
-        const done = claim?.take(transaction.first);
-        if (done !== undefined) return { status: 'done before', done };
-        claimed = true;
-        return { status: 'applied', result: await run(transaction) };
-      }, claim?.statements ?? []);
+      return await transactions.transact(work, claim?.statements ?? [], requestID);
     } catch (error) {
       if (!claimed || isTransient(error)) throw error;
       // If two transactions both look for a row and then insert it, the second fails with a uniqueness violation under

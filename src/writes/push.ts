@@ -4,7 +4,7 @@ import type { Caller } from '../http/identify.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import type { Mutation, PushRequest } from '../protocol/push.js';
 import type { Mutators } from '../registry/mutators.js';
-import { type PreparedCall, prepare } from '../registry/prepare.js';
+import { PreparedCalls } from '../registry/prepared-calls.js';
 import { type AuditLog, noAuditLog } from '../store/audit-log.js';
 import { applyBatch } from './apply-batch.js';
 import { type ApplyOptions, applyOnce } from './apply-once.js';
@@ -14,7 +14,7 @@ import { PushedGroup } from './pushed-group.js';
 
 /** The options of `createPush`. */
 export interface PushOptions<Tx, Context extends UserContext>
-  extends Omit<ApplyOptions<Tx, Context>, 'prepare' | 'auditLog' | 'profileID' | 'schemaVersion'> {
+  extends Omit<ApplyOptions<Tx, Context>, 'preparedCalls' | 'auditLog' | 'profileID' | 'schemaVersion'> {
   readonly mutators: Mutators<Tx, Context>;
   /** The schema versions that the server accepts. Default: any. */
   readonly schemaVersions?: readonly string[] | undefined;
@@ -55,13 +55,14 @@ async function push<Tx, Context extends UserContext>(
     if (refusal !== undefined) return refusal;
   }
   const { mutators, auditLog = noAuditLog } = options;
-  const applyOptions = { ...options, auditLog, profileID, schemaVersion, prepare: prepareOnce(mutators) };
+  const preparedCalls = new PreparedCalls(mutators);
+  const applyOptions = { ...options, auditLog, profileID, schemaVersion, preparedCalls };
   const batches = new Batches(mutations, separateMutators);
   /** Mutations whose mutators may still be running, although their transaction was abandoned. */
   const running = new Map<Mutation, Promise<unknown>>();
   for (let index = 0; index < mutations.length; ) {
     // Most pushes are a single batch, and skip this check.
-    if (index > 0 && caller.signal?.().aborted) throw new Problem('unavailable', 'The client went away');
+    if (index > 0 && caller.request?.signal.aborted) throw new Problem('unavailable', 'The client went away');
     const mutation = mutations[index]!;
     if (group.hasApplied(mutation)) {
       index++;
@@ -96,16 +97,4 @@ async function push<Tx, Context extends UserContext>(
     }
   }
   return null;
-}
-
-/** Prepares each mutation at most once, so that a smaller batch of the same mutations does not validate them again. */
-function prepareOnce<Tx, Context extends UserContext>(
-  mutators: Mutators<Tx, Context>,
-): ApplyOptions<Tx, Context>['prepare'] {
-  const preparedCalls = new Map<Mutation, Promise<PreparedCall<Tx, Context>>>();
-  return (mutation) => {
-    const call = preparedCalls.get(mutation) ?? prepare(mutators, mutation.name, mutation.args);
-    preparedCalls.set(mutation, call);
-    return call;
-  };
 }

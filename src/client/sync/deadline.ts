@@ -1,6 +1,6 @@
 /** Limits the time that a request waits for its response. Browsers have no such limit. */
 import { timeoutError } from '../within.js';
-import { type PostOptions, post, type TextResponse } from './transport.js';
+import { type PostOptions, post, type RequestDeadline, type TextResponse } from './transport.js';
 
 /** The limits on waiting for a response, in milliseconds. */
 export interface RequestLimits {
@@ -13,7 +13,7 @@ export interface RequestLimits {
 export const requestLimits: RequestLimits = { maxHeadersMs: 60_000, maxSilenceMs: 30_000 };
 
 /** Aborts a request that makes no progress. */
-export class Deadline {
+export class Deadline implements RequestDeadline {
   readonly #limits: RequestLimits;
   readonly #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,16 +28,24 @@ export class Deadline {
    * Posts a request, and reads the text of its response. Limits the pauses, not the total time.
    * @throws Error named `TimeoutError` if there is no progress, and every error of `post`
    */
-  async post(url: string, options: Omit<PostOptions, 'signal' | 'onProgress'>): Promise<TextResponse> {
+  async post(url: string, options: PostOptions): Promise<TextResponse> {
     try {
       this.#expect(this.#limits.maxHeadersMs);
-      const onProgress = () => this.#expect(this.#limits.maxSilenceMs);
-      return await post(url, { ...options, signal: this.#abort.signal, onProgress });
+      return await post(url, options, this);
     } catch (error) {
       throw this.#timeoutError ?? error;
     } finally {
       clearTimeout(this.#timer);
     }
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Restarts the wait, because the headers or more of the body have arrived. */
+  extend(): void {
+    this.#expect(this.#limits.maxSilenceMs);
   }
 
   abort(): void {

@@ -7,6 +7,7 @@ import {
   type Store,
   withRead,
 } from '#engine';
+import { toServer } from '../mutate.js';
 import { Cell, type Observable } from '../observable.js';
 import type { PendingMutation } from '../stores/types.js';
 import { UnconfirmedKeys } from './unconfirmed.js';
@@ -19,17 +20,10 @@ export class PendingMutations {
   readonly #unconfirmed: UnconfirmedKeys;
   #hasEnded = false;
 
-  /**
-   * @param toServer converts a mutation of the engine to the one that the server receives
-   * @param onListener called when `unconfirmed` gets its first listener
-   */
-  constructor(
-    engine: Pick<ReplicacheImpl, 'query' | 'memdag'>,
-    toServer: (mutation: PendingMutation) => PendingMutation,
-    onListener: () => void,
-  ) {
+  /** @param onListener called when `unconfirmed` gets its first listener */
+  constructor(engine: Pick<ReplicacheImpl, 'query' | 'memdag'>, onListener: () => void) {
     this.#engine = engine;
-    this.#reader = new PendingReader(engine.memdag, toServer);
+    this.#reader = new PendingReader(engine.memdag);
     this.#unconfirmed = new UnconfirmedKeys(engine.memdag, onListener);
   }
 
@@ -66,15 +60,12 @@ export class PendingMutations {
 /** Reads the pending mutations of a store. After a call, it reads only the new ones. */
 class PendingReader {
   readonly #store: Store;
-  readonly #toServer: (mutation: PendingMutation) => PendingMutation;
   /** The hash of the state that was read last. */
   #head = '';
   #pending: readonly PendingMutation[] = [];
 
-  /** @param toServer converts a mutation of the engine to the one that the server receives */
-  constructor(store: Store, toServer: (mutation: PendingMutation) => PendingMutation) {
+  constructor(store: Store) {
     this.#store = store;
-    this.#toServer = toServer;
   }
 
   /** The mutations that were read last, oldest first: the same array until they change. */
@@ -89,7 +80,7 @@ class PendingReader {
       let commit: Commit = head;
       while (commit.chunk.hash !== this.#head && isLocal(commit.meta)) {
         const { mutationID: id, clientID, mutatorName: name, mutatorArgsJSON: args, basisHash } = commit.meta;
-        added.push(this.#toServer({ id, clientID, name, args }));
+        added.push(toServer({ id, clientID, name, args }));
         commit = await commitFromHash(basisHash, read);
       }
       const previous = commit.chunk.hash === this.#head ? this.#pending : [];

@@ -1,6 +1,6 @@
 /** The engine's puller and pusher, which send the client's own requests and report their results to the status. */
 import type { PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
-import type { PendingMutation } from '../stores/types.js';
+import { toServer } from '../mutate.js';
 import { type Credentials, reauthenticateAfterMs } from './credentials.js';
 import type { Outbox } from './outbox.js';
 import { type RequestOptions, send, tooLarge } from './requests.js';
@@ -9,17 +9,12 @@ import type { StatusTracker } from './status.js';
 /** The minimum delay before the engine retries a request, in milliseconds. */
 const minRetryMs = 30;
 
-export interface SenderOptions extends RequestOptions {
-  /** Converts a mutation of the engine to the one that the server receives. */
-  readonly toServer: (mutation: PendingMutation) => PendingMutation;
-}
-
 /** The parts of a client that send its requests. */
 export interface Sender {
   readonly engine: Pick<ReplicacheImpl, 'pullURL' | 'pushURL' | 'requestOptions'>;
   readonly credentials: Credentials;
   readonly outbox: Outbox;
-  readonly options: SenderOptions;
+  readonly options: RequestOptions;
 }
 
 /** @param onPulled called after each pull that succeeds */
@@ -48,7 +43,7 @@ export function createPusher(
   return async (request, requestID) => {
     const auth = await credentials.get();
     const { pushURL: url } = engine;
-    const mutations = request.mutations.map((mutation) => ({ ...mutation, ...options.toServer(mutation) }));
+    const mutations = request.mutations.map((mutation) => ({ ...mutation, ...toServer(mutation) }));
     const sending = outbox.send(mutations, (batch) => {
       const body = { ...request, mutations: batch };
       return send({ kind: 'push', url, auth, requestID, body }, options, status);

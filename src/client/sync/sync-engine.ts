@@ -17,8 +17,9 @@ import { Credentials, type GetAuth } from './credentials.js';
 import { Outbox } from './outbox.js';
 import { PendingMutations } from './pending.js';
 import { recoverMutations } from './recovery.js';
+import type { RequestOptions } from './requests.js';
 import { Saving } from './saving.js';
-import { createPuller, createPusher, type Sender, type SenderOptions } from './senders.js';
+import { createPuller, createPusher, type Sender } from './senders.js';
 import type { StatusTracker } from './status.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -28,7 +29,7 @@ const maxShutdownMs = 5_000;
 const manyPending = 200;
 
 /** The options of a `SyncEngine` besides those of the engine. */
-export interface SyncEngineOptions extends SenderOptions {
+export interface SyncEngineOptions extends RequestOptions {
   readonly status: StatusTracker;
   readonly getAuth?: GetAuth | undefined;
 }
@@ -63,7 +64,7 @@ export class SyncEngine extends ReplicacheImpl {
     this.log = createLogContext(engineOptions.logLevel, engineOptions.logSinks);
     this.stores = engineOptions.kvStore;
     this.subscriptions = new Subscriptions(this, this.log);
-    this.#pending = new PendingMutations(this, options.toServer, () => void this.#updatePending());
+    this.#pending = new PendingMutations(this, () => void this.#updatePending());
     this.#saving = new Saving(options.status, () => this.persist());
     this.#credentials = new Credentials(this, options.getAuth, this.log);
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };

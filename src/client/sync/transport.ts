@@ -10,31 +10,36 @@ export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly credentials?: RequestCredentials | undefined;
+}
+
+/** The deadline of a request. */
+export interface RequestDeadline {
+  /** Aborts the request. */
   readonly signal: AbortSignal;
-  /** Called when the headers arrive, and each time that more of the body arrives. */
-  readonly onProgress: () => void;
+  /** Moves the deadline, because the headers or more of the body have arrived. */
+  extend(): void;
 }
 
 /**
  * Posts a request.
- * @throws if the signal is aborted, and TypeError if there is no response
+ * @throws if the deadline aborts it, and TypeError if there is no response
  */
-export type Post = (url: string, options: PostOptions) => Promise<TextResponse>;
+export type Post = (url: string, options: PostOptions, deadline: RequestDeadline) => Promise<TextResponse>;
 
 /**
  * Posts with XMLHttpRequest where it exists, and otherwise with `fetch`. Reading a `fetch` body as a stream makes
  * Chromium abort some requests at their end, and React Native does not support it.
  */
-export const post: Post = (url, options) =>
-  globalThis.XMLHttpRequest ? postWithXHR(url, options) : postWithFetch(url, options);
+export const post: Post = (...args) => (globalThis.XMLHttpRequest ? postWithXHR(...args) : postWithFetch(...args));
 
-const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress }) =>
+const postWithXHR: Post = (url, { headers, body, credentials }, deadline) =>
   new Promise((resolve, reject) => {
+    const { signal } = deadline;
     const xhr = new XMLHttpRequest();
     const abort = () => xhr.abort();
     signal.addEventListener('abort', abort);
-    xhr.onreadystatechange = () => xhr.readyState >= xhr.HEADERS_RECEIVED && onProgress();
-    xhr.onprogress = onProgress;
+    xhr.onreadystatechange = () => xhr.readyState >= xhr.HEADERS_RECEIVED && deadline.extend();
+    xhr.onprogress = () => deadline.extend();
     xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
     xhr.onerror = () => reject(new TypeError('The request got no response'));
     xhr.onabort = () => reject(new Error('The request was aborted'));
@@ -46,16 +51,17 @@ const postWithXHR: Post = (url, { headers, body, credentials, signal, onProgress
     if (signal.aborted) abort();
   });
 
-const postWithFetch: Post = async (url, { onProgress, credentials, ...options }) => {
-  const response = await fetch(url, { method: 'POST', ...options, ...(credentials && { credentials }) });
-  onProgress();
+const postWithFetch: Post = async (url, { credentials, ...options }, deadline) => {
+  const { signal } = deadline;
+  const response = await fetch(url, { method: 'POST', ...options, ...(credentials && { credentials }), signal });
+  deadline.extend();
   const { status } = response;
   if (!response.body) return { status, text: '' };
   const decoder = new TextDecoder();
   let text = '';
   for (const reader = response.body.getReader(); ; ) {
     const { done, value } = await reader.read();
-    onProgress();
+    deadline.extend();
     if (done) return { status, text: text + decoder.decode() };
     text += decoder.decode(value, { stream: true });
   }

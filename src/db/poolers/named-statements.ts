@@ -1,21 +1,24 @@
 import { BoundedMap } from '../../bounded-map.js';
+import type { Logger } from '../../log.js';
 import { digest } from '../../protocol/cookie.js';
 import type { Statement } from '../database.js';
 import { isOfStatementName, isStalePlan } from '../sqlstate.js';
+
+const noPreparedStatements = 'The pooler in front of Postgres keeps no prepared statements: from now on there are none';
 
 /**
  * The named statements of a pool. A pooler that assigns each transaction any of its server connections may not track
  * them. A name is then missing where it is used, or taken where it is assigned. The first such failure turns names off.
  */
 export class NamedStatements {
-  readonly #onUnusable: () => void;
+  readonly #log: Pick<Logger, 'info'> | undefined;
   #areUsable = true;
   /** By text, because most statements run repeatedly. */
   readonly #digests = new BoundedMap<string, string>(1_000);
 
-  /** @param onUnusable called once, if names turn out to be unusable */
-  constructor(onUnusable: () => void = () => {}) {
-    this.#onUnusable = onUnusable;
+  /** @param log receives one line if names turn out to be unusable */
+  constructor(log?: Pick<Logger, 'info'>) {
+    this.#log = log;
   }
 
   /**
@@ -29,7 +32,7 @@ export class NamedStatements {
   /** Returns true if a statement failed only because of its name. It can then run once more without a name. */
   areWhy(error: unknown): boolean {
     if (!isOfStatementName(error)) return isStalePlan(error);
-    if (this.#areUsable) this.#onUnusable();
+    if (this.#areUsable) this.#log?.info({}, noPreparedStatements);
     this.#areUsable = false;
     return true;
   }

@@ -1,7 +1,7 @@
 /** The authorization of a request that stays open. `authenticate` confirms it repeatedly. */
 import type { UserContext } from '../../context.js';
 import type { Problem } from '../../errors.js';
-import { type IdentifiedCaller, unauthenticated } from '../../http/identify.js';
+import { type IdentifiedCaller, identifyAgain, unauthenticated } from '../../http/identify.js';
 import { toProblem } from '../../http/problem.js';
 import { describeError } from '../../log.js';
 import { maxTimerMs } from './stream-life.js';
@@ -11,19 +11,19 @@ export const maxAgeMs = 5_000;
 /** A tenth of the interval is random, so that streams opened together are not confirmed together. */
 const intervalSpread = 0.1;
 
-/** The options of an `Authorization`. */
-export interface AuthorizationOptions {
-  /** The time between two confirmations, in milliseconds. */
-  readonly intervalMs: number;
-  readonly onRefused: (refusal: Problem) => void;
-  /** Called after each confirmation except the first. Default: none. */
-  readonly onConfirmed?: (() => void) | undefined;
+/** A request that stays open as long as its caller is authorized. */
+export interface OpenRequest {
+  /** Ends the request, because its caller is no longer authorized. */
+  end(refusal: Problem): void;
+  /** Called after each confirmation except the first. */
+  wake?(): void;
 }
 
 /** The authorization of one open request. */
 export class Authorization<Context extends UserContext> {
   readonly #caller: IdentifiedCaller<Context>;
-  readonly #options: AuthorizationOptions;
+  readonly #request: OpenRequest;
+  readonly #intervalMs: number;
   #context: Context;
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #confirmedAt = Number.NEGATIVE_INFINITY;
@@ -31,9 +31,11 @@ export class Authorization<Context extends UserContext> {
   #isConfirming = false;
   #hasEnded = false;
 
-  constructor(caller: IdentifiedCaller<Context>, options: AuthorizationOptions) {
+  /** @param intervalMs the time between two confirmations, in milliseconds */
+  constructor(caller: IdentifiedCaller<Context>, request: OpenRequest, intervalMs: number) {
     this.#caller = caller;
-    this.#options = options;
+    this.#request = request;
+    this.#intervalMs = intervalMs;
     this.#context = caller.context;
   }
 
@@ -75,10 +77,10 @@ export class Authorization<Context extends UserContext> {
   async #confirmOrEnd(): Promise<void> {
     try {
       await this.#confirmNow();
-      this.#options.onConfirmed?.();
+      this.#request.wake?.();
     } catch (error) {
       const problem = toProblem(error);
-      if (isRefusal(problem)) return this.#options.onRefused(problem);
+      if (isRefusal(problem)) return this.#request.end(problem);
       this.#caller.log.warn(
         { error: describeError(error) },
         'authenticate has failed for a request that stays open; no rows are sent until it succeeds',
@@ -92,7 +94,7 @@ export class Authorization<Context extends UserContext> {
     this.#attemptedAt = attemptedAt;
     this.#isConfirming = true;
     try {
-      const context = await this.#caller.identifyAgain();
+      const context = await identifyAgain(this.#caller);
       if (context.userID !== this.#context.userID) {
         throw unauthenticated('The authorization is now that of another user');
       }
@@ -105,7 +107,7 @@ export class Authorization<Context extends UserContext> {
 
   #wait(): void {
     if (this.#hasEnded) return;
-    const ms = this.#options.intervalMs * (1 - intervalSpread * Math.random());
+    const ms = this.#intervalMs * (1 - intervalSpread * Math.random());
     this.#timer = setTimeout(() => void this.#confirmOrEnd(), Math.min(ms, maxTimerMs));
   }
 }

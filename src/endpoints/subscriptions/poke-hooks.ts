@@ -3,12 +3,12 @@ import { checkContext } from '../../http/identify.js';
 import type { Budget } from '../../limits/budget.js';
 import { describeError, type Logger } from '../../log.js';
 import { type PokedClients, readPokedClients } from '../../protocol/poke.js';
-import type { Subscribe } from './poke-streams.js';
+import type { ReplicaRouter } from '../../replicas/replica-router.js';
 import { Registrations } from './registrations.js';
 
 /** The options of `PokeHooks`. */
 export interface PokeHooksOptions<Context extends UserContext> {
-  readonly subscribe: Subscribe<Context>;
+  readonly replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
   /** The budget of streams. Hooks count as streams. */
   readonly budget: Budget;
   readonly log: Logger;
@@ -16,12 +16,12 @@ export interface PokeHooksOptions<Context extends UserContext> {
 
 /** Functions of the application that replace streams of pokes, to reach clients in other ways. */
 export class PokeHooks<Context extends UserContext> {
-  readonly #subscribe: Subscribe<Context>;
+  readonly #replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
   readonly #registrations: Registrations;
   readonly #log: Logger;
 
-  constructor({ subscribe, budget, log }: PokeHooksOptions<Context>) {
-    this.#subscribe = subscribe;
+  constructor({ replicaRouter, budget, log }: PokeHooksOptions<Context>) {
+    this.#replicaRouter = replicaRouter;
     this.#registrations = new Registrations(budget);
     this.#log = log;
   }
@@ -31,7 +31,7 @@ export class PokeHooks<Context extends UserContext> {
    * is called, the user is disconnected, the context expires or the server closes. Logs errors of `poke` and `onEnd`.
    * @param onEnd called once, unless the returned function ends the hook
    * @throws Problem `malformed-request` for invalid clients; and whatever `Registrations.register`,
-   * `Registration.activate` and `subscribe` throw.
+   * `Registration.activate` and `ReplicaRouter.subscribe` throw.
    */
   async open(
     ctx: Context,
@@ -48,7 +48,7 @@ export class PokeHooks<Context extends UserContext> {
       if (ctx.expiresAt && ctx.expiresAt.getTime() <= Date.now()) return registration.end();
       this.#call(poke);
     };
-    await registration.activate(this.#subscribe(ctx, checkedClients, onPoke));
+    await registration.activate(this.#replicaRouter.subscribe(ctx, checkedClients, onPoke));
     isOpen = true;
     if (registration.hasEnded) this.#call(onEnd);
     onPoke();

@@ -2,26 +2,20 @@ import type { UserContext } from '../../context.js';
 import type { EventStream } from '../../http/answer.js';
 import { type Authenticate, identify } from '../../http/identify.js';
 import type { Exchange } from '../../http/route.js';
-import type { StreamEnd, StreamOptions } from '../../http/sending/stream.js';
+import type { StreamEnd, StreamOwner } from '../../http/sending/stream.js';
 import type { Budget } from '../../limits/budget.js';
-import { decodePokeRequest, keepAlive, pokeEvent, retryField, type SubscribeRequest } from '../../protocol/poke.js';
+import { decodePokeRequest, keepAlive, pokeEvent, retryField } from '../../protocol/poke.js';
+import type { ReplicaRouter } from '../../replicas/replica-router.js';
 import { Authorization } from './authorization.js';
-import { Registrations } from './registrations.js';
+import { type Registration, Registrations } from './registrations.js';
 import { keepAliveMs, streamLifeMs, streamRetryMs } from './stream-life.js';
-
-/** Calls `poke` whenever there may be something to pull, until the returned function is called. */
-export type Subscribe<Context extends UserContext> = (
-  ctx: Context,
-  clients: SubscribeRequest,
-  poke: () => void,
-) => Promise<() => void>;
 
 /** The server drops a client that leaves this many bytes of pokes unread, beyond what the network buffers. */
 const maxUnreadBytes = 4 * 1024;
 
 /** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
-  readonly #subscribe: Subscribe<Context>;
+  readonly #replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
   readonly #registrations: Registrations;
   readonly #authenticateMs: number;
 
@@ -29,28 +23,26 @@ export class PokeStreams<Context extends UserContext> {
    * @param budget the budget of open streams
    * @param authenticateMs the time after which a stream's authorization is confirmed again, in milliseconds
    */
-  constructor(subscribe: Subscribe<Context>, budget: Budget, authenticateMs: number) {
-    this.#subscribe = subscribe;
+  constructor(replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>, budget: Budget, authenticateMs: number) {
+    this.#replicaRouter = replicaRouter;
     this.#registrations = new Registrations(budget);
     this.#authenticateMs = authenticateMs;
   }
 
   /**
    * Opens a stream for a request to the poke endpoint.
-   * @throws Problem `unauthenticated`, `malformed-request`; and what `Registrations.register` and `subscribe` throw.
+   * @throws Problem `unauthenticated`, `malformed-request`; and what `Registrations.register` and
+   * `ReplicaRouter.subscribe` throw.
    */
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const caller = await identify(exchange, authenticate);
     const { context } = caller;
     const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
     const registration = this.#registrations.register(context.userID, () => stream.end());
-    const authorization = new Authorization(caller, {
-      intervalMs: this.#authenticateMs,
-      onRefused: (refusal) => registration.end(refusal),
-    });
-    const stream = new PokeStream(context.expiresAt, () => registration.end());
+    const authorization = new Authorization(caller, registration, this.#authenticateMs);
+    const stream = new PokeStream(context.expiresAt, registration);
     await registration.activate(
-      this.#subscribe(context, request, () => stream.poke()),
+      this.#replicaRouter.subscribe(context, request, () => stream.poke()),
       authorization,
     );
     return stream;
@@ -71,25 +63,25 @@ export class PokeStreams<Context extends UserContext> {
 class PokeStream implements EventStream {
   readonly kind = 'events';
   readonly #expiresAt: Date | undefined;
-  readonly #onEnd: () => void;
-  #options: StreamOptions | undefined;
+  readonly #registration: Registration;
+  #owner: StreamOwner | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timers: NodeJS.Timeout[] = [];
   #hasEnded = false;
   #bytes = 0;
 
-  constructor(expiresAt: Date | undefined, onEnd: () => void) {
+  constructor(expiresAt: Date | undefined, registration: Registration) {
     this.#expiresAt = expiresAt;
-    this.#onEnd = onEnd;
+    this.#registration = registration;
   }
 
-  open(options: StreamOptions): ReadableStream<Uint8Array> {
-    this.#options = options;
+  open(owner: StreamOwner): ReadableStream<Uint8Array> {
+    this.#owner = owner;
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       this.#controller = controller;
       if (this.#hasEnded) {
         controller.close();
-        return options.onEnd({ outcome: 'complete', bytes: 0 });
+        return owner.ended({ outcome: 'complete', bytes: 0 });
       }
       this.#send(retryField(streamRetryMs()) + pokeEvent);
       this.#timers.push(setInterval(() => this.#send(keepAlive), keepAliveMs));
@@ -118,7 +110,7 @@ class PokeStream implements EventStream {
       this.#bytes += event.length;
     } else {
       this.#finish({ outcome: 'dropped' });
-      if (!this.#options!.breakOff()) controller.error(new Error('The client reads too slowly'));
+      if (!this.#owner!.breakOff()) controller.error(new Error('The client reads too slowly'));
     }
   }
 
@@ -126,7 +118,7 @@ class PokeStream implements EventStream {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#onEnd();
-    this.#options?.onEnd({ ...end, bytes: this.#bytes });
+    this.#registration.end();
+    this.#owner?.ended({ ...end, bytes: this.#bytes });
   }
 }

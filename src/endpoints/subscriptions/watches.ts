@@ -3,9 +3,11 @@ import type { UserContext } from '../../context.js';
 import type { Problem } from '../../errors.js';
 import type { IdentifiedCaller } from '../../http/identify.js';
 import type { Budget } from '../../limits/budget.js';
+import { noGroup } from '../../protocol/pull.js';
+import type { ReplicaRouter } from '../../replicas/replica-router.js';
 import type { ViewPart } from '../../view/client-views.js';
-import { Authorization, maxAgeMs } from './authorization.js';
-import { Registrations } from './registrations.js';
+import { Authorization, maxAgeMs, type OpenRequest } from './authorization.js';
+import { type Registration, Registrations } from './registrations.js';
 import { maxTimerMs } from './stream-life.js';
 
 /** The part of the client view that a watch waits for. */
@@ -14,13 +16,6 @@ export interface WatchTarget {
   readonly profileID: string;
   readonly schemaVersion: string;
 }
-
-/** Calls `poke` whenever the target may have changed, until the returned function is called. */
-export type SubscribeTo<Context extends UserContext> = (
-  ctx: Context,
-  target: WatchTarget,
-  poke: () => void,
-) => Promise<() => void>;
 
 /** `ended`: the caller has disconnected, its authorization has expired or was refused, or the server is stopping. */
 export type WatchOutcome = 'changed' | 'timeout' | 'ended';
@@ -41,7 +36,7 @@ export interface Watch<Context extends UserContext> {
 
 /** The open watches. */
 export class Watches<Context extends UserContext> {
-  readonly #subscribe: SubscribeTo<Context>;
+  readonly #replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
   readonly #registrations: Registrations;
   readonly #authenticateMs: number;
 
@@ -49,28 +44,27 @@ export class Watches<Context extends UserContext> {
    * @param budget the budget of watches and open streams
    * @param authenticateMs the time after which a watch's authorization is confirmed again, in milliseconds
    */
-  constructor(subscribe: SubscribeTo<Context>, budget: Budget, authenticateMs: number) {
-    this.#subscribe = subscribe;
+  constructor(replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>, budget: Budget, authenticateMs: number) {
+    this.#replicaRouter = replicaRouter;
     this.#registrations = new Registrations(budget);
     this.#authenticateMs = authenticateMs;
   }
 
   /**
    * Opens a watch, which the caller must end.
-   * @throws whatever `Registrations.register`, `Registration.activate` and `subscribe` throw
+   * @throws whatever `Registrations.register`, `Registration.activate` and `ReplicaRouter.subscribe` throw
    */
-  async open(caller: IdentifiedCaller<Context>, target: WatchTarget): Promise<Watch<Context>> {
-    const { context, signal } = caller;
+  async open(
+    caller: IdentifiedCaller<Context>,
+    { part, profileID, schemaVersion }: WatchTarget,
+  ): Promise<Watch<Context>> {
+    const { context } = caller;
     const registration = this.#registrations.register(context.userID, (refusal) => watch.end(refusal));
-    const authorization = new Authorization(caller, {
-      intervalMs: this.#authenticateMs,
-      onRefused: (refusal) => registration.end(refusal),
-      onConfirmed: () => watch.wake(),
-    });
-    const watch = new OpenWatch(authorization, signal?.(), () => registration.end());
+    const watch = new OpenWatch(caller, registration, this.#authenticateMs);
+    const clients = { clientGroupID: noGroup, profileID, schemaVersion };
     await registration.activate(
-      this.#subscribe(context, target, () => watch.poke()),
-      authorization,
+      this.#replicaRouter.subscribe(context, clients, () => watch.poke(), part),
+      watch.authorization,
     );
     return watch;
   }
@@ -86,33 +80,30 @@ export class Watches<Context extends UserContext> {
   }
 }
 
-class OpenWatch<Context extends UserContext> implements Watch<Context> {
-  readonly #authorization: Authorization<Context>;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onEnd: () => void;
+class OpenWatch<Context extends UserContext> implements Watch<Context>, OpenRequest {
+  readonly authorization: Authorization<Context>;
+  readonly #registration: Registration;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = () => this.end();
+  #expiry: NodeJS.Timeout | undefined;
   #isPoked = false;
   #hasEnded = false;
   #refusal: Problem | undefined;
   /** Ends the current wait. */
   #wake: (() => void) | undefined;
 
-  constructor(authorization: Authorization<Context>, signal: AbortSignal | undefined, onEnd: () => void) {
-    const { expiresAt } = authorization.context;
-    const end = () => this.end();
+  constructor(caller: IdentifiedCaller<Context>, registration: Registration, authenticateMs: number) {
+    const { expiresAt } = caller.context;
     const leftMs = expiresAt && Math.min(Math.max(0, expiresAt.getTime() - Date.now()), maxTimerMs);
-    const age = leftMs === undefined ? undefined : setTimeout(end, leftMs);
-    this.#authorization = authorization;
-    signal?.addEventListener('abort', end);
-    this.#signal = signal;
-    this.#onEnd = () => {
-      clearTimeout(age);
-      signal?.removeEventListener('abort', end);
-      onEnd();
-    };
+    if (leftMs !== undefined) this.#expiry = setTimeout(() => this.end(), leftMs);
+    this.authorization = new Authorization(caller, this, authenticateMs);
+    this.#registration = registration;
+    this.#signal = caller.request.signal;
+    this.#signal.addEventListener('abort', this.#onAbort);
   }
 
   get context(): Context {
-    return this.#authorization.context;
+    return this.authorization.context;
   }
 
   get refusal(): Problem | undefined {
@@ -120,7 +111,7 @@ class OpenWatch<Context extends UserContext> implements Watch<Context> {
   }
 
   get #isOver(): boolean {
-    return this.#hasEnded || this.#signal?.aborted === true;
+    return this.#hasEnded || this.#signal.aborted;
   }
 
   poke(): void {
@@ -136,13 +127,13 @@ class OpenWatch<Context extends UserContext> implements Watch<Context> {
     const until = performance.now() + ms;
     for (;;) {
       if (this.#isOver) return 'ended';
-      if (this.#isPoked && this.#authorization.isFresh) {
+      if (this.#isPoked && this.authorization.isFresh) {
         this.#isPoked = false;
         return 'changed';
       }
       const leftMs = until - performance.now();
       if (leftMs <= 0) return 'timeout';
-      if (this.#isPoked) void this.#authorization.confirm();
+      if (this.#isPoked) void this.authorization.confirm();
       await this.#sleep(this.#isPoked ? Math.min(leftMs, maxAgeMs) : leftMs);
     }
   }
@@ -151,7 +142,9 @@ class OpenWatch<Context extends UserContext> implements Watch<Context> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#refusal = refusal;
-    this.#onEnd();
+    clearTimeout(this.#expiry);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#registration.end(refusal);
     this.#wake?.();
   }
 

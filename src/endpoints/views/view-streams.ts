@@ -3,7 +3,7 @@ import type { UserContext } from '../../context.js';
 import type { EventStream } from '../../http/answer.js';
 import type { Caller, IdentifiedCaller } from '../../http/identify.js';
 import { readAhead } from '../../http/sending/read-ahead.js';
-import { toStream } from '../../http/sending/stream.js';
+import { type StreamOwner, toStream } from '../../http/sending/stream.js';
 import type { Budget } from '../../limits/budget.js';
 import { keepAlive, retryField } from '../../protocol/poke.js';
 import { cookieIn } from '../../protocol/read-token.js';
@@ -37,49 +37,25 @@ export async function openViewStream<Context extends UserContext>(
   const watch = await parts.watches.open(caller, viewRequest);
   try {
     const stream = new ViewStream(viewRequest, caller, parts, watch);
-    const first = await stream.read(false);
-    const life = setTimeout(() => watch.end(), streamLifeMs());
-    const events = stream.events(first);
-    const end = () => {
-      clearTimeout(life);
-      watch.end();
-    };
-    return {
-      kind: 'events',
-      open: (options) =>
-        toStream(
-          {
-            next: () => events.next(),
-            // A pending wait for a change would not end otherwise.
-            return: async () => {
-              end();
-              const ended = await events.return(undefined);
-              await first?.more?.close();
-              return ended;
-            },
-          },
-          {
-            ...options,
-            onEnd(how) {
-              end();
-              options.onEnd(how);
-            },
-          },
-          { stallMs },
-        ),
-    };
+    await stream.begin();
+    return stream;
   } catch (error) {
     watch.end();
     throw error;
   }
 }
 
-class ViewStream<Context extends UserContext> {
+class ViewStream<Context extends UserContext> implements EventStream, AsyncIterator<Uint8Array>, StreamOwner {
+  readonly kind = 'events';
   readonly #viewRequest: ViewRequest;
   readonly #caller: Caller<Context>;
   readonly #parts: ViewStreamParts<Context>;
   readonly #watch: Watch<Context>;
+  readonly #events = this.#write();
   #cookie: unknown;
+  #first: PatchResult | undefined;
+  #life: NodeJS.Timeout | undefined;
+  #response: StreamOwner | undefined;
 
   constructor(
     viewRequest: ViewRequest,
@@ -89,14 +65,51 @@ class ViewStream<Context extends UserContext> {
   ) {
     this.#viewRequest = viewRequest;
     // The request outlasts its reads, so their annotations would not describe it.
-    this.#caller = { ...caller, annotate: undefined };
+    this.#caller = { ...caller, annotations: undefined };
     this.#parts = parts;
     this.#watch = watch;
     this.#cookie = cookieIn(viewRequest.since ?? '');
   }
 
+  /** Reads the view for the first event. */
+  async begin(): Promise<void> {
+    this.#first = await this.#read(false);
+    this.#life = setTimeout(() => this.#watch.end(), streamLifeMs());
+  }
+
+  open(response: StreamOwner): ReadableStream<Uint8Array> {
+    this.#response = response;
+    return toStream(this, this, { stallMs });
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    return this.#events.next();
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    // A pending wait for a change would not end otherwise.
+    this.#end();
+    const ended = await this.#events.return(undefined);
+    await this.#first?.more?.close();
+    return ended;
+  }
+
+  ended(end: Parameters<StreamOwner['ended']>[0]): void {
+    this.#end();
+    this.#response!.ended(end);
+  }
+
+  breakOff(): boolean {
+    return this.#response!.breakOff();
+  }
+
+  #end(): void {
+    clearTimeout(this.#life);
+    this.#watch.end();
+  }
+
   /** Returns what has changed since the previous call; undefined if nothing has. */
-  async read(isFollowing: boolean): Promise<PatchResult | undefined> {
+  async #read(isFollowing: boolean): Promise<PatchResult | undefined> {
     const request = { ...this.#viewRequest, format: 'ops', cookie: this.#cookie, isFollowing } as const;
     const pulled = await this.#parts.pulls.read(request, { ...this.#caller, context: this.#watch.context });
     if (!('cookie' in pulled)) return undefined;
@@ -104,13 +117,13 @@ class ViewStream<Context extends UserContext> {
     return pulled;
   }
 
-  async *events(first: PatchResult | undefined): AsyncGenerator<Uint8Array, undefined> {
+  async *#write(): AsyncGenerator<Uint8Array, undefined> {
     yield Buffer.from(retryField(streamRetryMs()));
-    for (let patch = first, outcome = 'changed'; outcome !== 'ended'; ) {
+    for (let patch = this.#first, outcome = 'changed'; outcome !== 'ended'; ) {
       if (patch) yield* opsAsEvent(patch, readAhead(linesIn(patch), this.#caller, this.#parts.spool));
       outcome = await this.#watch.waitForChange(keepAliveMs);
       if (outcome === 'timeout') yield Buffer.from(keepAlive);
-      patch = outcome === 'changed' ? await this.read(true) : undefined;
+      patch = outcome === 'changed' ? await this.#read(true) : undefined;
       if (!this.#watch.refusal) continue;
       await patch?.more?.close();
       break;

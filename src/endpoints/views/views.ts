@@ -164,7 +164,7 @@ async function readOrWait<Context extends UserContext>(
   try {
     for (;;) {
       // The request outlasts its reads, so their annotations would not describe it.
-      const newPatch = await readOnce({ ...caller, context: watch.context, annotate: undefined }, true);
+      const newPatch = await readOnce({ ...caller, context: watch.context, annotations: undefined }, true);
       const leftMs = until - performance.now();
       const isOver = newPatch !== undefined || leftMs <= 0 || (await watch.waitForChange(leftMs)) !== 'changed';
       if (watch.refusal) {

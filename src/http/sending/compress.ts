@@ -5,12 +5,8 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { JSONAnswer, Reply } from '../answer.js';
 
-interface Encoding {
-  /** The name in `Accept-Encoding` and `Content-Encoding`. */
-  readonly name: string;
-  readonly compress: (text: string) => Promise<Uint8Array<ArrayBuffer>>;
-  readonly createStream: () => Transform;
-}
+/** An encoding, by its name in `Accept-Encoding` and `Content-Encoding`. */
+type Encoding = 'zstd' | 'br' | 'gzip';
 
 interface ZstdOptions {
   readonly chunkSize: number;
@@ -47,24 +43,8 @@ const zstd = zstdCompress && promisify(zstdCompress);
 const brotli = promisify<string, zlib.BrotliOptions, Buffer<ArrayBuffer>>(zlib.brotliCompress);
 const gzip = promisify<string, zlib.ZlibOptions, Buffer<ArrayBuffer>>(zlib.gzip);
 
-/** In order of preference. */
-const encodings: readonly Encoding[] = [
-  ...(zstd && createZstdCompress
-    ? [
-        {
-          name: 'zstd',
-          compress: (text: string) => zstd(text, zstdOptions),
-          createStream: () => createZstdCompress(zstdOptions),
-        },
-      ]
-    : []),
-  {
-    name: 'br',
-    compress: (text) => brotli(text, brotliOptions),
-    createStream: () => zlib.createBrotliCompress(brotliOptions),
-  },
-  { name: 'gzip', compress: (text) => gzip(text, gzipOptions), createStream: () => zlib.createGzip(gzipOptions) },
-];
+/** The encodings that this version of Node supports, in order of preference. */
+const encodings: readonly Encoding[] = zstd && createZstdCompress ? ['zstd', 'br', 'gzip'] : ['br', 'gzip'];
 
 /**
  * Compresses an answer, unless the client accepts no encoding.
@@ -72,9 +52,9 @@ const encodings: readonly Encoding[] = [
  */
 export async function compress(answer: JSONAnswer, acceptEncoding: string | null): Promise<JSONAnswer | Reply> {
   const encoding = preferred(acceptEncoding);
-  const headers = { Vary: 'Accept-Encoding', ...(encoding && { 'Content-Encoding': encoding.name }) };
+  const headers = { Vary: 'Accept-Encoding', ...(encoding && { 'Content-Encoding': encoding }) };
   if (answer.kind === 'json') {
-    const body = encoding ? await encoding.compress(answer.text) : answer.text;
+    const body = encoding ? await compressText(answer.text, encoding) : answer.text;
     return { kind: 'reply', headers, body };
   }
   return { ...answer, headers, pieces: encoding ? compressed(answer.pieces, encoding) : answer.pieces };
@@ -83,7 +63,7 @@ export async function compress(answer: JSONAnswer, acceptEncoding: string | null
 /** Returns the encoding that the client prefers; of several, the best. */
 function preferred(acceptEncoding: string | null): Encoding | undefined {
   const weights = weightsOf(acceptEncoding ?? '');
-  const weightOf = ({ name }: Encoding) => weights.get(name) ?? weights.get('*') ?? 0;
+  const weightOf = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
   const [best] = encodings.filter((one) => weightOf(one) > 0).toSorted((a, b) => weightOf(b) - weightOf(a));
   return best;
 }
@@ -99,8 +79,18 @@ function weightsOf(header: string): Map<string, number> {
   return new Map(items.map(([name = '', weight = '1']) => [name, Number(weight) || 0]));
 }
 
-async function* compressed(pieces: AsyncIterable<Uint8Array>, { createStream }: Encoding): AsyncGenerator<Uint8Array> {
-  const stream = createStream();
+function compressText(text: string, encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
+  if (encoding === 'zstd') return zstd!(text, zstdOptions);
+  return encoding === 'br' ? brotli(text, brotliOptions) : gzip(text, gzipOptions);
+}
+
+function createStream(encoding: Encoding): Transform {
+  if (encoding === 'zstd') return createZstdCompress!(zstdOptions);
+  return encoding === 'br' ? zlib.createBrotliCompress(brotliOptions) : zlib.createGzip(gzipOptions);
+}
+
+async function* compressed(pieces: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<Uint8Array> {
+  const stream = createStream(encoding);
   // The stream itself reports failures too.
   pipeline(pieces, stream).catch(() => {});
   yield* stream;

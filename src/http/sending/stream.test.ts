@@ -21,7 +21,7 @@ async function open(pieceMs = 0) {
       isOver = true;
     }
   }
-  const opening = toBody(pieces(), { onEnd, breakOff: () => false }, limits);
+  const opening = toBody(pieces(), { ended: onEnd, breakOff: () => false }, limits);
   await vi.advanceTimersByTimeAsync(pieceMs);
   return { reader: (await opening).getReader(), onEnd, isOver: () => isOver };
 }

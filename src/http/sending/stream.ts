@@ -7,12 +7,12 @@ export type StreamEnd =
   | { readonly outcome: 'dropped' }
   | { readonly outcome: 'failed'; readonly error: unknown };
 
-/** The callbacks of a streamed response. */
-export interface StreamOptions {
-  /** Called once, when the stream has ended, with the number of bytes that the client has taken. */
-  readonly onEnd: (end: StreamEnd & { readonly bytes: number }) => void;
+/** The response that a stream is the body of. */
+export interface StreamOwner {
+  /** Records the end of the stream, once, with the number of bytes that the client has taken. */
+  ended(end: StreamEnd & { readonly bytes: number }): void;
   /** Breaks the connection if the runtime has a better way than an errored stream. Returns true if it did. */
-  readonly breakOff: () => boolean;
+  breakOff(): boolean;
 }
 
 /** Time limits of a response, in milliseconds. */
@@ -32,11 +32,11 @@ const defaultLimits: StreamLimits = { stallMs: 30_000, maxDurationMs: 600_000 };
  */
 export async function toBody(
   chunks: AsyncIterable<Uint8Array>,
-  options: StreamOptions,
+  owner: StreamOwner,
   limits: StreamLimits = defaultLimits,
 ): Promise<ReadableStream<Uint8Array>> {
   const iterator = chunks[Symbol.asyncIterator]();
-  return toStream(iterator, options, limits, await iterator.next());
+  return toStream(iterator, owner, limits, await iterator.next());
 }
 
 /**
@@ -45,7 +45,7 @@ export async function toBody(
  */
 export function toStream(
   iterator: AsyncIterator<Uint8Array>,
-  { onEnd, breakOff }: StreamOptions,
+  owner: StreamOwner,
   { stallMs, maxDurationMs }: StreamLimits,
   firstResult?: IteratorResult<Uint8Array>,
 ): ReadableStream<Uint8Array> {
@@ -58,13 +58,13 @@ export function toStream(
     clearTimeout(stall);
     clearTimeout(age);
     // Only the first end counts: a broken connection also cancels the stream, and a cancelled iterator may still fail.
-    if (!ended) onEnd({ ...how, bytes });
+    if (!ended) owner.ended({ ...how, bytes });
     ended = true;
   };
   // The runtime may print the stream's error, or even send it, so the error must not reveal what happened.
   const cutOff = (controller: ReadableStreamDefaultController<Uint8Array>, how: StreamEnd): void => {
     end(how);
-    if (!breakOff()) controller.error(new Error('The response was cut off'));
+    if (!owner.breakOff()) controller.error(new Error('The response was cut off'));
   };
   const drop = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     cutOff(controller, { outcome: 'dropped' });

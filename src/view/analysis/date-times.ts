@@ -4,7 +4,7 @@ import { SetupError } from '../../errors.js';
 import { call, cast } from '../parse/nodes.js';
 import { type Tree, visits } from '../parse/tree.js';
 import { typeOf } from './expressions.js';
-import { type Facts, typesNamed } from './facts.js';
+import { type Facts, partsOf, typesNamed } from './facts.js';
 import type { Meaning } from './meaning.js';
 import { isNode, numberOf, type QueryNode, queryNodes } from './query-tree.js';
 
@@ -26,9 +26,9 @@ export function isRelativeDateTime(text: string): boolean {
 const external = '0';
 
 /** Returns the numbers of the parameters that Postgres reads as dates or times. */
-export function dateTimeParameters({ query }: Meaning, { partsOf }: Facts): ReadonlySet<number> {
+export function dateTimeParameters({ query }: Meaning, facts: Facts): ReadonlySet<number> {
   const dateTimes = [...queryNodes(query)].filter(({ fields }) => {
-    return fields.paramkind === external && partsOf(Number(fields.paramtype)).some(isDateTime);
+    return fields.paramkind === external && partsOf(Number(fields.paramtype), facts).some(isDateTime);
   });
   return new Set(dateTimes.map((node) => numberOf(node, 'paramid')!));
 }
@@ -50,13 +50,13 @@ export function guardDateTimes(select: Tree, meaning: Meaning, facts: Facts): vo
 }
 
 /** Finds the casts of text to dates and times, each with its analyzed conversions. */
-function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<Tree, QueryNode[]> {
+function guardedCasts(select: Tree, meaning: Meaning, facts: Facts): Map<Tree, QueryNode[]> {
   const casts = new Map<Tree, QueryNode[]>();
   for (const { type, node } of visits({ SelectStmt: select })) {
     if (type !== 'TypeCast') continue;
     const analyzed = meaning.nodesOf(node);
     const conversions = analyzed.filter((one) => {
-      const [result, ...more] = one.tag === 'COERCEVIAIO' ? partsOf(typeOf(one)) : [];
+      const [result, ...more] = one.tag === 'COERCEVIAIO' ? partsOf(typeOf(one), facts) : [];
       // A time zone without a date has the current offset.
       return result && more.length === 0 && isDateTime(result) && result.name !== 'timetz';
     });
@@ -66,13 +66,13 @@ function guardedCasts(select: Tree, meaning: Meaning, { partsOf }: Facts): Map<T
   return casts;
 }
 
-function checkReader(node: QueryNode, { routines, partsOf }: Facts): void {
+function checkReader(node: QueryNode, facts: Facts): void {
   const call = isNode(node.fields.funcexpr) ? node.fields.funcexpr : node;
-  const called = routines.get(numberOf(call, 'funcid') ?? 0);
+  const called = facts.routines.get(numberOf(call, 'funcid') ?? 0);
   const isReader = called?.builtin && readers.has(called.name);
   if (!isReader && !['COERCEVIAIO', 'TABLEFUNC', 'JSONEXPR'].includes(node.tag)) return;
   const types = node.tag === 'COERCEVIAIO' ? [typeOf(node)] : typesNamed(node);
-  const dateTime = types.flatMap((type) => [...partsOf(type)]).find(isDateTime);
+  const dateTime = types.flatMap((type) => [...partsOf(type, facts)]).find(isDateTime);
   if (!dateTime) return;
   throw new SetupError(
     `it reads a ${dateTime.name} from text, where a word such as "now" means a different time whenever it is read. Return the text, or cast it separately: (…)::timestamptz`,
@@ -84,13 +84,13 @@ function isDateTime({ builtin, name }: TypePart): boolean {
 }
 
 /** Refuses literals that Postgres has already read, because each new plan would contain a different date or time. */
-function checkLiterals(select: Tree, meaning: Meaning, { partsOf }: Facts): void {
+function checkLiterals(select: Tree, meaning: Meaning, facts: Facts): void {
   for (const { node } of visits({ SelectStmt: select })) {
     const text = (node.sval as { sval?: string } | undefined)?.sval;
     if (text === undefined || !isRelativeDateTime(text)) continue;
     const dateTime = meaning
       .nodesOf(node)
-      .flatMap((constant) => [...partsOf(typeOf(constant))])
+      .flatMap((constant) => [...partsOf(typeOf(constant), facts)])
       .find(isDateTime);
     if (dateTime) {
       throw new SetupError(

@@ -5,7 +5,7 @@
 import type { Table } from '../../catalog/tables.js';
 import type { TypePart } from '../../catalog/types.js';
 import { collationOf, modifierOf, typeOf } from './expressions.js';
-import type { Facts } from './facts.js';
+import { type Facts, partsOf } from './facts.js';
 import { isNode, nodeList, numberOf, type QueryNode } from './query-tree.js';
 
 /** Types whose equal values always have the same text. */
@@ -22,9 +22,9 @@ export const castAdvice =
   'cast numeric values, as in numeric(12, 2); use lower(…) collate "C" for case-insensitive text; cast anything else to text';
 
 /** Checks whether equal values of an expression always have the same text. */
-export function isExact(expression: QueryNode, { partsOf, isAlike }: Facts): boolean {
-  const parts = partsOf(typeOf(expression));
-  if (parts.length === 0 || isAlike(collationOf(expression))) return false;
+export function isExact(expression: QueryNode, facts: Facts): boolean {
+  const parts = partsOf(typeOf(expression), facts);
+  if (parts.length === 0 || facts.alikeCollations.has(collationOf(expression))) return false;
   const hasModifier = modifierOf(expression) >= 0;
   return parts.filter(({ isLeaf }) => isLeaf).every((part) => isExactPart(part, hasModifier));
 }
@@ -73,24 +73,23 @@ export function originOf(expression: QueryNode, query: QueryNode): Origin | unde
   return relation ? { ...found, relation } : undefined;
 }
 
-/** Returns the columns of a table's primary key, by the table's OID. */
-export type KeyOf = (relation: number) => readonly number[] | undefined;
+/** The columns of tables' primary keys, by the tables' OIDs. */
+export type PrimaryKeys = ReadonlyMap<number, readonly number[]>;
 
-/** Returns a function that finds the primary keys of these tables. */
-export function primaryKeysOf(tables: readonly Table[]): KeyOf {
-  const keys = new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
-  return (relation) => keys.get(relation);
+/** Returns the primary keys of these tables. */
+export function primaryKeysOf(tables: readonly Table[]): PrimaryKeys {
+  return new Map(tables.map(({ oid, primaryKey }) => [oid, primaryKey.map(({ attnum }) => attnum)]));
 }
 
 /**
  * Checks for each expression whether it is a column of a table whose whole primary key is among the expressions. Equal
  * values then come from one row of the table, and are identical.
  */
-export function keyed(expressions: readonly QueryNode[], query: QueryNode, keyOf: KeyOf): boolean[] {
+export function keyed(expressions: readonly QueryNode[], query: QueryNode, primaryKeys: PrimaryKeys): boolean[] {
   const origins = expressions.map((expression) => originOf(expression, query));
   return origins.map((origin) => {
     const isAmong = (column: number) =>
       origins.some((other) => other?.entryNumber === origin!.entryNumber && other.column === column);
-    return (origin && keyOf(origin.relation))?.every(isAmong) ?? false;
+    return (origin && primaryKeys.get(origin.relation))?.every(isAmong) ?? false;
   });
 }

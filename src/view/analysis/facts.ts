@@ -24,15 +24,17 @@ export interface Facts {
   readonly routines: ReadonlyMap<number, Routine>;
   /** The expressions that run without being written in the query: domain constraints and default arguments. */
   readonly implied: readonly QueryNode[];
-  /** Returns a type and all its parts; none for an OID that no expression has. */
-  partsOf(type: number | undefined): readonly TypePart[];
-  /** Checks whether the collation with this OID considers different strings equal. */
-  isAlike(collation: number): boolean;
-  /**
-   * Returns the sort orders of an operator or its negation, each identified by its `<`; none for an OID that no
-   * expression has.
-   */
-  ordersOf(operator: number | undefined): readonly number[];
+  /** The types of expressions, each with all its parts, by OID. */
+  readonly types: ReadonlyMap<number, readonly TypePart[]>;
+  /** The OIDs of the collations that consider different strings equal. */
+  readonly alikeCollations: ReadonlySet<number>;
+  /** The sort orders of each operator or its negation, each identified by its `<`, by OID. */
+  readonly orders: ReadonlyMap<number, readonly number[]>;
+}
+
+/** Returns a type and all its parts; none for an OID that no expression has. */
+export function partsOf(type: number | undefined, { types }: Facts): readonly TypePart[] {
+  return types.get(type ?? 0) ?? [];
 }
 
 export async function readFacts(db: Database, query: QueryNode): Promise<Facts> {
@@ -47,16 +49,16 @@ export async function readFacts(db: Database, query: QueryNode): Promise<Facts> 
     const implied = [...checks, ...routines.flatMap((routine) => uses.defaultsOf(routine))];
     for (const tree of implied) uses.add(tree);
     if (uses.size > known) continue;
-    const [alike, orders] = await Promise.all([
+    const [alikeCollations, orders] = await Promise.all([
       findAlikeCollations(db, [...uses.collations]),
       findOrders(db, [...uses.comparisons]),
     ]);
     return {
       routines: new Map(routines.map((routine) => [routine.oid, routine])),
       implied,
-      partsOf: (type) => types.get(type ?? 0) ?? [],
-      isAlike: (collation) => alike.has(collation),
-      ordersOf: (operator) => orders.get(operator ?? 0) ?? [],
+      types,
+      alikeCollations,
+      orders,
     };
   }
 }

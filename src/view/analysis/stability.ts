@@ -6,7 +6,7 @@ import type { Routine } from '../../catalog/routines.js';
 import type { TypePart } from '../../catalog/types.js';
 import { SetupError } from '../../errors.js';
 import { typeOf } from './expressions.js';
-import type { Facts } from './facts.js';
+import { type Facts, partsOf } from './facts.js';
 import type { Meaning } from './meaning.js';
 import { isNode, nodeList, numberOf, type QueryNode, queryNodes } from './query-tree.js';
 
@@ -67,9 +67,9 @@ function checkRoutine({ name, signature, operator, builtin, volatilities }: Rout
 }
 
 /** Checks a conversion from text or to text. */
-function checkConversion(node: QueryNode, { partsOf }: Facts): void {
+function checkConversion(node: QueryNode, facts: Facts): void {
   const { arg } = node.fields;
-  for (const part of [...partsOf(typeOf(node)), ...(isNode(arg) ? partsOf(typeOf(arg)) : [])]) checkText(part);
+  for (const one of [node, arg].filter(isNode)) partsOf(typeOf(one), facts).forEach(checkText);
 }
 
 /** Nodes that receive values of any type, and may write them as text. A column of the result may, too. */
@@ -79,14 +79,14 @@ const readers: readonly string[] = ['FUNCEXPR', 'AGGREF', 'WINDOWFUNC', 'ROWEXPR
  * Refuses values written as names. Constants, and arguments of built-in functions such as `to_tsvector`, may be text
  * search configurations, since Postgres reads these by OID. @throws SetupError that names the type
  */
-function checkNames(node: QueryNode, { partsOf, routines }: Facts): void {
+function checkNames(node: QueryNode, facts: Facts): void {
   const isConstant = node.tag === 'CONST' && node.fields.constisnull === 'false';
   if (!isConstant && !readers.includes(node.tag)) return;
   const read = isConstant ? [node] : [node.fields.expr, ...nodeList(node, 'args')].filter(isNode);
-  const routine = routines.get(numberOf(node, 'funcid') ?? 0);
+  const routine = facts.routines.get(numberOf(node, 'funcid') ?? 0);
   const takesConfiguration = routine?.builtin && routine.signature.includes('(regconfig,');
   const part = read
-    .flatMap((argument) => partsOf(typeOf(argument)))
+    .flatMap((argument) => partsOf(typeOf(argument), facts))
     .find(({ name, isOfNames }) => isOfNames && !(name === 'regconfig' && (isConstant || takesConfiguration)));
   if (!part) return;
   throw new SetupError(

@@ -4,79 +4,40 @@ import { digest } from '../../protocol/cookie.js';
 import type { ReadColumns } from '../analysis/read-columns.js';
 import type { Analysis } from '../analyze.js';
 import type { ValueOptions } from '../define.js';
-import { keySql, keyValues } from '../keys/key-sql.js';
-import { isPlainKey, keyText } from '../keys/key-text.js';
+import { type ViewKey, viewKey } from '../keys/key-sql.js';
+import { isPlainKey } from '../keys/key-text.js';
 import { describeKeys, patternOf } from '../keys/patterns.js';
-import { columnRef } from '../parse/nodes.js';
 import { deparseSelect } from '../parse/syntax.js';
 import { type Template, toTemplate } from '../parse/template.js';
-import { cloneTree, type Tree } from '../parse/tree.js';
-import { firstRowsBefore } from '../partition/first-rows.js';
-import type { CompanionQuery } from '../partition/partition.js';
-import { type Restriction, restrict, restrictTo } from '../partition/restrict.js';
 import { cohortSelect } from './cohort-select.js';
 import { hashedOccurrences } from './hashed.js';
-import { focusSets, rewrite, type TableState, tablesIn } from './rewrite.js';
+import { AnalyzedQuery, CompiledCompanion, type QueryVariants } from './query-variants.js';
 import type { Strategy } from './strategy.js';
-import { isInUTC, repeatsExpressions, toValueSql, type ValueEncoding } from './value-sql.js';
+import { repeatsExpressions, toValueSql, type ValueEncoding } from './value-sql.js';
 import { wholeSelect } from './whole.js';
 
-/** A query that can read any state of its tables. */
-export interface QueryVariants {
-  readonly now: Template;
-  /** The same rows, in a form for reading all of them. */
-  readonly whole: Template;
-  /**
-   * Returns the query with its occurrences of tables reading other states; see `rewrite`.
-   * @param restriction see `restrict`
-   */
-  atStates(tableStates: readonly TableState[], focuses?: readonly number[], restriction?: Restriction): Template;
-  /**
-   * Returns the first rows as of other states, if the query has ORDER BY and LIMIT. It reads the current first rows,
-   * and rows of the partitions in a query `tidemark_c`. Undefined for other queries.
-   */
-  readonly firstRows: ((tableStates: readonly TableState[]) => Template) | undefined;
-}
-
-/** A companion query that can read any state of its tables; see `CompanionQuery`. */
-export interface CompiledCompanion extends Omit<CompanionQuery, 'select' | 'occurrences'> {
-  /** The OID of each table in the join. */
-  readonly tables: readonly number[];
-  /** @param numbered the occurrence, if any, whose column `tidemark_row` is added to the result */
-  atStates(tableStates: readonly TableState[], numbered?: number): Template;
-}
-
-export interface CompiledView extends QueryVariants {
+export interface CompiledView {
   readonly name: string;
   readonly strategy: Strategy;
   /** See `whyNotMonotone`. */
   readonly isMonotone: boolean;
   /** The prefix of all keys; undefined if it depends on the user. It is then the last parameter. */
   readonly prefix: string | undefined;
-  readonly keyColumns: readonly string[];
+  readonly key: ViewKey;
   /** A digest of everything that determines the view's entries, except its parameters. */
   readonly digest: string;
   /** The SQL names of the types of the query's parameters, and of the prefix if it is one. */
   readonly parameterTypes: readonly string[];
   /** The client's keys, described for people. */
   readonly keyDescription: string;
-  /**
-   * An SQL expression over a row `v` of the query: the client's key.
-   * @param values SQL expressions for the parameters
-   */
-  readonly keySql: (values: readonly string[]) => string;
-  /**
-   * Returns SQL expressions for the values of the key's columns in the row with a key; undefined if no row has the key.
-   * @param key without the prefix
-   */
-  readonly keyValues: (key: string) => readonly string[] | undefined;
-  /**
-   * Returns the query of the rows whose key columns have the values of the parameters from `first` on. It can return
-   * other rows, too. Undefined if the view's key does not divide the query.
-   */
-  readonly ofKey: (first: number) => Template | undefined;
   /** An SQL expression over a row `v` of the query: the value as JSON text. */
   readonly valueSql: string;
+  /** The query of the current rows. */
+  readonly now: Template;
+  /** The same rows, in a form for reading all of them. */
+  readonly whole: Template;
+  /** The query as it reads other states of its tables. */
+  readonly variants: QueryVariants;
   /** The queries that find the partitions that changes affect; undefined if any change may affect all rows. */
   readonly companions: readonly CompiledCompanion[] | undefined;
   /** For each of a partition's columns, true if it can be null; see `Partition`. */
@@ -105,8 +66,6 @@ export interface CompiledView extends QueryVariants {
    * cannot be rewritten so.
    */
   readonly cohortView?: CompiledView | undefined;
-  /** See `focusSets`. */
-  focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[];
 }
 
 /** The name, prefix and key of a view, which determine its clients' keys. */
@@ -123,17 +82,16 @@ export const prefixType = 'pg_catalog.text';
 
 /** @throws SetupError if the options do not fit the columns, or the template is invalid. */
 export function compileView(naming: ViewNaming, analysis: Analysis, valueOptions: ValueOptions = {}): CompiledView {
-  const { select, inlined, partition } = analysis;
+  const { select, inlined, partition, tables } = analysis;
   const { prefix } = naming;
   const pattern = patternOf(naming);
   const value = toValueSql(analysis.columns, valueOptions, naming.key);
-  const sets = new Map<string, readonly (readonly number[])[]>();
   const view = {
     name: naming.name,
     strategy: analysis.strategy,
     isMonotone: analysis.isMonotone,
     prefix,
-    keyColumns: naming.key,
+    key: viewKey({ ...naming, pattern }, analysis, valueOptions),
     digest: digest([
       naming.name,
       prefix ?? '',
@@ -143,40 +101,34 @@ export function compileView(naming: ViewNaming, analysis: Analysis, valueOptions
     ]),
     parameterTypes: prefix === undefined ? [...analysis.parameterTypes, prefixType] : analysis.parameterTypes,
     keyDescription: describeKeys({ prefix: prefix ?? '…', pattern }),
-    keySql: keySql({
-      name: naming.name,
-      prefix,
-      prefixAt: analysis.parameterTypes.length,
-      pattern,
-      textOf: (column) => keyText(column, analysis.columns, valueOptions),
-    }),
-    keyValues: (key: string) =>
-      keyValues(pattern, key, naming.key, (column) => isInUTC(column, analysis.columns, valueOptions)),
-    ofKey: (first: number) => ofKey(naming.key, analysis, first),
     valueSql: value.sql,
     valueEncoding: value.encoding,
     repeatsExpressions: repeatsExpressions(analysis.columns, valueOptions, naming.key),
-    companions: partition?.queries.map((companion) => compiledCompanion(companion, analysis)),
+    companions: partition?.queries.map((companion) => new CompiledCompanion(companion, tables)),
     nullable: partition?.nullable ?? [],
     result: analysis.columns,
     valueOptions,
-    occurrenceTables: analysis.tables.map((table) => table.oid),
+    occurrenceTables: tables.map((table) => table.oid),
     hashed: hashedOccurrences(inlined),
     reads: analysis.reads,
     decides: analysis.decides,
     choosesByKey: analysis.choosesByKey,
     keysMayRepeat: analysis.keysMayRepeat,
-    focusSets: (isChanged: readonly boolean[]) => memoize(sets, isChanged.join(), () => focusSets(inlined, isChanged)),
   };
+  const now = toTemplate(analysis.text);
   const whole = wholeSelect(select, analysis.isMonotone);
   const cohortTree = analysis.isSeparable ? cohortSelect(inlined) : undefined;
+  const ofCohorts = cohortTree && toTemplate(deparseSelect(cohortTree));
   return {
     ...view,
-    ...variantsOf(analysis, analysis.text),
-    ...(whole && { whole: toTemplate(deparseSelect(whole)) }),
-    cohortView: cohortTree && {
+    now,
+    whole: whole ? toTemplate(deparseSelect(whole)) : now,
+    variants: new AnalyzedQuery(analysis, false),
+    cohortView: ofCohorts && {
       ...view,
-      ...variantsOf(analysis, deparseSelect(cohortTree), (tree) => cohortSelect(tree)!),
+      now: ofCohorts,
+      whole: ofCohorts,
+      variants: new AnalyzedQuery(analysis, true),
     },
   };
 }
@@ -194,81 +146,4 @@ function digested(
   const isKeyAsSent = all.some((column) => key.includes(column.name) && !isPlainKey(column)) || undefined;
   const options = { template, hasOwnPrefix, value, columns, nulls, timestamps, isKeyAsSent };
   return Object.values(options).some((option) => option !== undefined) ? [JSON.stringify(options)] : [];
-}
-
-function variantsOf(
-  { inlined, partition, columns }: Analysis,
-  text: string,
-  transform = (tree: Tree) => tree,
-): QueryVariants {
-  const templates = new Map<string, Template>();
-  const now = toTemplate(text);
-  const restricted = (
-    tableStates: readonly TableState[],
-    focuses: readonly number[],
-    restriction: Restriction | undefined,
-  ) => {
-    const tree = rewrite(inlined, tableStates, focuses);
-    if (restriction) restrict(tree, partition!.restrictionPoints, restriction);
-    return tree;
-  };
-  const firstRows = (tableStates: readonly TableState[]) =>
-    memoize(templates, `first of ${tableStates.join()}`, () => {
-      const unaffected = restricted(
-        tableStates.map(() => 'now'),
-        [],
-        'others',
-      );
-      const names = columns.map(({ name }) => name);
-      return toTemplate(
-        deparseSelect(transform(firstRowsBefore(unaffected, restricted(tableStates, [], 'all'), names))),
-      );
-    });
-  return {
-    now,
-    whole: now,
-    atStates: (tableStates, focuses = [], restriction = undefined) =>
-      memoize(templates, `${tableStates.join()}|${focuses.join()}|${restriction}`, () =>
-        toTemplate(deparseSelect(transform(restricted(tableStates, focuses, restriction)))),
-      ),
-    firstRows: partition?.isForFirstRows ? firstRows : undefined,
-  };
-}
-
-function ofKey(key: readonly string[], { inlined, partition }: Analysis, first: number): Template | undefined {
-  if (!partition?.keyColumns) return undefined;
-  const values = partition.keyColumns.map((column) => ({ ParamRef: { number: first + key.indexOf(column) } }));
-  const tree = cloneTree(inlined);
-  restrictTo(tree, partition.restrictionPoints, values);
-  return toTemplate(deparseSelect(tree));
-}
-
-function compiledCompanion(
-  { select, occurrences, focuses, identifiesPartition }: CompanionQuery,
-  { tables }: Analysis,
-): CompiledCompanion {
-  const templates = new Map<string, Template>();
-  return {
-    tables: occurrences.map((occurrence) => tables[occurrence]!.oid),
-    focuses,
-    identifiesPartition,
-    atStates: (tableStates, numbered) =>
-      memoize(templates, `${tableStates.join()}|${numbered}`, () => {
-        const tree = rewrite(select, tableStates, []);
-        if (numbered !== undefined) addNumber(tree, tablesIn(select)[numbered]!);
-        return toTemplate(deparseSelect(tree));
-      }),
-  };
-}
-
-/** @param select is modified in place */
-function addNumber(select: Tree, { alias }: Tree): void {
-  const number = columnRef((alias as { aliasname: string }).aliasname, 'tidemark_row');
-  select.targetList = [...(select.targetList as Tree[]), { ResTarget: { name: 'tidemark_row', val: number } }];
-}
-
-function memoize<T>(cache: Map<string, T>, id: string, make: () => T): T {
-  const value = cache.get(id) ?? make();
-  cache.set(id, value);
-  return value;
 }

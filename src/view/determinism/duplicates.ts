@@ -3,7 +3,7 @@
  * keep any of them. The rewritten query keeps the first in byte order.
  */
 import { SetupError } from '../../errors.js';
-import { castAdvice, isExact, type KeyOf, keyed, originOf, primaryKeysOf } from '../analysis/exactness.js';
+import { castAdvice, isExact, keyed, originOf, type PrimaryKeys, primaryKeysOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import type { Meaning, Operation } from '../analysis/meaning.js';
 import type { QueryNode } from '../analysis/query-tree.js';
@@ -20,15 +20,15 @@ import { type DeterminismContext, isDistinctOn, isLimited } from './order.js';
  * @throws SetupError if the query cannot be made deterministic; the message says what to write.
  */
 export function makeDuplicatesDeterministic(select: Tree, { meaning, facts, tables }: DeterminismContext): boolean {
-  const keyOf = primaryKeysOf(tables);
+  const primaryKeys = primaryKeysOf(tables);
   const indifferent = new Set(membershipTests(select));
   let keepsDuplicates = false;
   let chosen = 0;
   for (const { select: level } of scopesOf(select).levels) {
     const query = meaning.queryOf(level);
-    if (query) makeGroupsDeterministic(level, query, meaning, facts, keyOf);
+    if (query) makeGroupsDeterministic(level, query, meaning, facts, primaryKeys);
     if (!removesDuplicates(level) || indifferent.has(level)) continue;
-    const columns = columnsOf(level, meaning, keyOf);
+    const columns = columnsOf(level, meaning, primaryKeys);
     const column = columns.find((one) => !one.isKeyed && !isExact(one.expression, facts))?.name;
     if (column === undefined) continue;
     if (isLimited(level) || level.op === 'SETOP_INTERSECT' || level.all) throw unclear(column);
@@ -116,12 +116,12 @@ interface Column {
 }
 
 /** Returns the columns by which a SELECT distinguishes rows. */
-function columnsOf(select: Tree, meaning: Meaning, keyOf: KeyOf): Column[] {
+function columnsOf(select: Tree, meaning: Meaning, primaryKeys: PrimaryKeys): Column[] {
   const operation = meaning.operationOf(select);
   const query = operation ? operation.arms[0]! : meaning.queryOf(select)!;
   const results = targets(query);
   const expressions = operation ? comparedBy(operation, results.length) : results;
-  const isKeyed = operation ? keyedArms(operation, keyOf) : keyed(results, query, keyOf);
+  const isKeyed = operation ? keyedArms(operation, primaryKeys) : keyed(results, query, primaryKeys);
   return results.map(({ fields }, i) => ({
     name: fields.resname as string,
     expression: expressions[i]!,
@@ -144,10 +144,10 @@ function comparedBy({ node }: Operation, count: number): QueryNode[] {
 }
 
 /** Checks for each column whether all arms take it from one table column, with a key there that identifies its row. */
-function keyedArms({ arms }: Operation, keyOf: KeyOf): boolean[] {
+function keyedArms({ arms }: Operation, primaryKeys: PrimaryKeys): boolean[] {
   const [first, ...others] = arms.map((arm) => {
     const columns = targets(arm);
-    const isKeyed = keyed(columns, arm, keyOf);
+    const isKeyed = keyed(columns, arm, primaryKeys);
     return columns.map((column, i) => {
       const origin = isKeyed[i] ? originOf(column, arm) : undefined;
       return origin && `${origin.relation}.${origin.column}`;

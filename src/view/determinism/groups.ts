@@ -3,9 +3,9 @@
  * query returns the first in byte order.
  */
 import { SetupError } from '../../errors.js';
-import { castAdvice, isExact, type KeyOf, keyed } from '../analysis/exactness.js';
+import { castAdvice, isExact, keyed, type PrimaryKeys } from '../analysis/exactness.js';
 import { collationOf, targets, typeOf } from '../analysis/expressions.js';
-import type { Facts } from '../analysis/facts.js';
+import { type Facts, partsOf } from '../analysis/facts.js';
 import { isAggregate, type Meaning } from '../analysis/meaning.js';
 import { nodeList, numberOf, type QueryNode, queryNodes } from '../analysis/query-tree.js';
 import { ascending, bytes, call, integer, put } from '../parse/nodes.js';
@@ -18,7 +18,7 @@ export function makeGroupsDeterministic(
   query: QueryNode,
   meaning: Meaning,
   facts: Facts,
-  keyOf: KeyOf,
+  primaryKeys: PrimaryKeys,
 ): void {
   const by = nodeList(query, 'groupClause');
   const grouped = by.map(({ fields }) => targetOf(query, fields.tleSortGroupRef!));
@@ -26,7 +26,9 @@ export function makeGroupsDeterministic(
   const hasSets = items.some((item) => item.GroupingSet);
   if (hasSets && grouped.some((target) => isReevaluated(target, query))) throw reevaluatedSubquery();
   // A grouping set can omit some columns of a key.
-  const isKeyed = hasSets ? grouped.flatMap((one) => keyed([one], query, keyOf)) : keyed(grouped, query, keyOf);
+  const isKeyed = hasSets
+    ? grouped.flatMap((one) => keyed([one], query, primaryKeys))
+    : keyed(grouped, query, primaryKeys);
   const unclear = grouped.filter((target, i) => !isKeyed[i] && !isExact(target, facts));
   if (unclear.length === 0) return;
   const isPlain = items.length === grouped.length && !hasSets;
@@ -43,10 +45,8 @@ export function makeGroupsDeterministic(
     const first = firstOf(structuredClone(value));
     // The item may be a position or a name in the result, and the value there is about to change.
     items[index] = structuredClone(value);
-    const excluded = new Set([
-      ...takers,
-      ...comparedIn(clauses, value, comparison(by[index]!, target, facts), meaning),
-    ]);
+    const order = { operator: Number(by[index]!.fields.sortop), collation: collationOf(target) };
+    const excluded = new Set([...takers, ...comparedIn(clauses, value, order, meaning, facts)]);
     substitute(clauses, value, first, excluded);
   }
 }
@@ -70,8 +70,8 @@ function reevaluatedSubquery(): SetupError {
   );
 }
 
-function isArray(target: QueryNode, { partsOf }: Facts): boolean {
-  return partsOf(typeOf(target)).some((part) => part.isArray);
+function isArray(target: QueryNode, facts: Facts): boolean {
+  return partsOf(typeOf(target), facts).some((part) => part.isArray);
 }
 
 /** False if there is a star or a subquery, in which a name could refer to the value undetected. */
@@ -107,11 +107,17 @@ function takersOf(clauses: readonly unknown[], meaning: Meaning): ReadonlySet<un
   return new Set(takers.map(({ node }) => node));
 }
 
-/** Returns a test of whether an expression compares values by the order that forms the groups. */
-function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Facts): (expression: QueryNode) => boolean {
-  const collation = collationOf(target);
-  return (one) =>
-    ordersOf(numberOf(one, 'opno')).includes(Number(fields.sortop)) && numberOf(one, 'inputcollid') === collation;
+/** An order that forms groups. */
+interface GroupOrder {
+  /** The OID of its `<`. */
+  readonly operator: number;
+  readonly collation: number;
+}
+
+/** Checks whether an expression compares values by an order. */
+function isComparison(expression: QueryNode, { operator, collation }: GroupOrder, { orders }: Facts): boolean {
+  const found = orders.get(numberOf(expression, 'opno') ?? 0) ?? [];
+  return found.includes(operator) && numberOf(expression, 'inputcollid') === collation;
 }
 
 /**
@@ -121,13 +127,14 @@ function comparison({ fields }: QueryNode, target: QueryNode, { ordersOf }: Fact
 function comparedIn(
   clauses: readonly unknown[],
   value: Tree,
-  isComparison: (expression: QueryNode) => boolean,
+  order: GroupOrder,
   meaning: Meaning,
+  facts: Facts,
 ): unknown[] {
   const comparisons = [...visits(clauses)].filter(({ type, node }) => {
     if (type === 'NullTest') return true;
     const analyzed = type === 'A_Expr' ? meaning.nodesOf(node).filter(({ tag }) => tag !== 'BOOLEXPR') : [];
-    return analyzed.length > 0 && analyzed.every(isComparison);
+    return analyzed.length > 0 && analyzed.every((one) => isComparison(one, order, facts));
   });
   const sides = comparisons.flatMap(({ node }) => [node.lexpr, node.rexpr, node.arg]);
   return sides.filter((side) => isTree(side) && isWritten(side, value));

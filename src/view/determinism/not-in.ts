@@ -2,7 +2,7 @@
  * Rewrites NOT IN to NOT EXISTS if no value can be null. For NOT EXISTS, Postgres can find one value with an index. For
  * NOT IN, it reads the whole subquery.
  */
-import { type KeyOf, originOf, primaryKeysOf } from '../analysis/exactness.js';
+import { originOf, type PrimaryKeys, primaryKeysOf } from '../analysis/exactness.js';
 import { targets } from '../analysis/expressions.js';
 import { isNode, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { matchingRows } from '../compile/cohort-select.js';
@@ -10,7 +10,7 @@ import { names, type Tree, visits, visitsHere } from '../parse/tree.js';
 import type { DeterminismContext } from './order.js';
 
 export function rewriteNotIn(select: Tree, { meaning, tables }: Pick<DeterminismContext, 'meaning' | 'tables'>): void {
-  const keyOf = primaryKeysOf(tables);
+  const primaryKeys = primaryKeysOf(tables);
   const levels = [...visits({ SelectStmt: select })].filter(({ type }) => type === 'SelectStmt');
   for (const { node: level } of levels) {
     const query = meaning.queryOf(level);
@@ -23,8 +23,8 @@ export function rewriteNotIn(select: Tree, { meaning, tables }: Pick<Determinism
       if (!tested || !within) continue;
       const variables = meaning.nodesOf(tested).filter(({ tag }) => tag === 'VAR');
       const results = targets(within);
-      if (variables.length === 0 || !variables.every((variable) => isNeverNull(variable, query, keyOf))) continue;
-      if (results.length !== 1 || !isNeverNull(results[0]!, within, keyOf)) continue;
+      if (variables.length === 0 || !variables.every((variable) => isNeverNull(variable, query, primaryKeys))) continue;
+      if (results.length !== 1 || !isNeverNull(results[0]!, within, primaryKeys)) continue;
       const rows = matchingRows(inner, link.testexpr as Tree);
       node.args = [{ SubLink: { subLinkType: 'EXISTS_SUBLINK', subselect: { SelectStmt: rows } } }];
     }
@@ -39,9 +39,9 @@ function linkIn({ args }: Tree): Tree | undefined {
 }
 
 /** True if an expression is a column of a primary key, and no outer join can fill it with nulls. */
-function isNeverNull(expression: QueryNode, query: QueryNode, keyOf: KeyOf): boolean {
+function isNeverNull(expression: QueryNode, query: QueryNode, primaryKeys: PrimaryKeys): boolean {
   const origin = originOf(expression, query);
-  const isOfKey = origin && keyOf(origin.relation)?.includes(origin.column);
+  const isOfKey = origin && primaryKeys.get(origin.relation)?.includes(origin.column);
   return Boolean(isOfKey) && !hasOuterJoin(query);
 }
 

@@ -12,13 +12,13 @@ import { ascending, bytes, columnRef, integer } from '../parse/nodes.js';
 import { type Level, scopesOf } from '../parse/scopes.js';
 import { isSame } from '../parse/syntax.js';
 import { type Tree, visits } from '../parse/tree.js';
-import { columnName, type TableOf } from './qualify.js';
+import { columnName, type NamedTables, tableOf } from './qualify.js';
 import { usedColumns } from './used-columns.js';
 
 /** The inputs for making one query deterministic. */
 export interface DeterminismContext {
   readonly meaning: Meaning;
-  readonly tableOf: TableOf;
+  readonly namedTables: NamedTables;
   readonly tables: readonly Table[];
   readonly facts: Facts;
   /** The columns that identify a row of the view. */
@@ -166,15 +166,15 @@ function unsortedOf({ distinctClause, sortClause }: Tree): Tree[] {
 /** Returns expressions that distinguish the rows that a SELECT reads or has grouped; none if there is only one row. */
 export function identityOf(level: Level, context: DeterminismContext): Tree[] {
   const { select, fromItems } = level;
-  const { tableOf } = context;
+  const { namedTables } = context;
   const query = context.meaning.queryOf(select);
   if (isSingleRow(level, context)) return [];
   const grouped = (select.groupClause ?? []) as Tree[];
   if (grouped.length > 0) return groupedBy(grouped, select);
   return fromItems.flatMap(({ name, table }) => {
     if (table)
-      return tableOf(table).primaryKey.map((column) =>
-        columnRef(name!, columnName(table, tableOf(table), column.name)),
+      return tableOf(table, namedTables).primaryKey.map((column) =>
+        columnRef(name!, columnName(table, tableOf(table, namedTables), column.name)),
       );
     if (name === undefined) {
       throw new SetupError('it orders the rows of an unnamed subquery. Give the subquery an alias');

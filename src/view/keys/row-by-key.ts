@@ -2,31 +2,65 @@
 import { literal } from '../../db/literal.js';
 import { digest } from '../../protocol/cookie.js';
 import { identifier } from '../../sql.js';
-import type { CompiledView, QueryVariants } from '../compile/compile.js';
+import type { CompiledView } from '../compile/compile.js';
+import { type QueryVariants, queryOfKey } from '../compile/query-variants.js';
+import type { TableState } from '../compile/rewrite.js';
 import type { Template } from '../parse/template.js';
+import type { PreparedView } from '../served-view.js';
+import { keySql, keyValues } from './key-sql.js';
 
 /**
  * Returns the view of one row. Its last parameter is the row's key, with the view's prefix unless that depends on the
  * user. Statements that read all of it have further parameters for the key's columns; see `keyParameters`.
  */
-export function rowByKey(view: CompiledView): CompiledView {
+export function rowByKey({ view, analysis }: PreparedView): CompiledView {
   const parameter = view.parameterTypes.length + 1;
-  const ofKey = view.ofKey(parameter + 1);
-  const variantsOf = (variants: QueryVariants): QueryVariants => ({
-    now: restricted(view, variants.now, [parameter]),
-    whole: ofKey
-      ? restricted(view, ofKey, [parameter])
-      : restricted(view, variants.whole, [parameter, ...view.keyColumns.map((_, i) => parameter + 1 + i)]),
-    atStates: (...states) => restricted(view, variants.atStates(...states), [parameter]),
-    firstRows: variants.firstRows && ((tableStates) => restricted(view, variants.firstRows!(tableStates), [parameter])),
-  });
+  const query = queryOfKey(view.key.columns, analysis, parameter + 1);
+  const parameters = query ? [parameter] : [parameter, ...view.key.columns.map((_, i) => parameter + 1 + i)];
   const row = {
     ...view,
     digest: digest([view.digest, 'row']),
     parameterTypes: [...view.parameterTypes, 'pg_catalog.text'],
     choosesByKey: false,
   };
-  return { ...row, ...variantsOf(view), cohortView: view.cohortView && { ...row, ...variantsOf(view.cohortView) } };
+  const rowOf = ({ now, whole, variants }: CompiledView): CompiledView => ({
+    ...row,
+    now: restricted(view, now, [parameter]),
+    whole: restricted(view, query ?? whole, parameters),
+    variants: new RowVariants(view, variants),
+  });
+  return { ...rowOf(view), cohortView: view.cohortView && rowOf(view.cohortView) };
+}
+
+/** The variants of a view's query, restricted to one row. */
+class RowVariants implements QueryVariants {
+  readonly #view: CompiledView;
+  readonly #variants: QueryVariants;
+
+  constructor(view: CompiledView, variants: QueryVariants) {
+    this.#view = view;
+    this.#variants = variants;
+  }
+
+  get hasFirstRows(): boolean {
+    return this.#variants.hasFirstRows;
+  }
+
+  atStates(...states: Parameters<QueryVariants['atStates']>): Template {
+    return this.#restricted(this.#variants.atStates(...states));
+  }
+
+  firstRows(tableStates: readonly TableState[]): Template {
+    return this.#restricted(this.#variants.firstRows(tableStates));
+  }
+
+  focusSets(isChanged: readonly boolean[]): readonly (readonly number[])[] {
+    return this.#variants.focusSets(isChanged);
+  }
+
+  #restricted(template: Template): Template {
+    return restricted(this.#view, template, [this.#view.parameterTypes.length + 1]);
+  }
 }
 
 /**
@@ -37,7 +71,7 @@ export function rowByKey(view: CompiledView): CompiledView {
 function restricted(view: CompiledView, { text, params }: Template, parameters: readonly number[]): Template {
   const [opening, closing] = view.choosesByKey ? chosen(view) : ['', ''];
   const fence = view.strategy !== 'incremental' ? `) v offset 0` : '';
-  const equal = [keyParameterSql(view), ...view.keyColumns.map((column) => `v.${identifier(column)}`)];
+  const equal = [keyParameterSql(view), ...view.key.columns.map((column) => `v.${identifier(column)}`)];
   const [first, ...others] = parameters.map((_, i) => `${equal[i]} =`);
   const pieces = [...text];
   pieces[0] = `select v.* from (${fence && 'select v.* from ('}${opening}\n${pieces[0]}`;
@@ -47,7 +81,7 @@ function restricted(view: CompiledView, { text, params }: Template, parameters: 
 
 /** Returns the SQL around a query that keeps one of several rows with the same key, as the view does. */
 function chosen(view: CompiledView): readonly [opening: string, closing: string] {
-  const keys = view.keyColumns.map((column) => `v.${identifier(column)}`).join(', ');
+  const keys = view.key.columns.map((column) => `v.${identifier(column)}`).join(', ');
   const [fence, end] = view.repeatsExpressions ? ['select v.* from (', ') v offset 0'] : ['', ''];
   return [
     `select distinct on (${keys}) v.* from (${fence}`,
@@ -56,8 +90,11 @@ function chosen(view: CompiledView): readonly [opening: string, closing: string]
 }
 
 /** Returns the SQL to compare with the key parameter: a row's key, without a prefix that depends on the user. */
-function keyParameterSql({ keySql, parameterTypes }: CompiledView): string {
-  return keySql(parameterTypes.map(() => `''`));
+function keyParameterSql({ key, parameterTypes }: CompiledView): string {
+  return keySql(
+    key,
+    parameterTypes.map(() => `''`),
+  );
 }
 
 /** The parameters that a row's key adds to those of its view. */
@@ -71,6 +108,6 @@ export interface KeyParameters {
 /** @param key without the view's prefix */
 export function keyParameters(view: CompiledView, key: string): KeyParameters {
   const text = `${view.prefix ?? ''}${key}`;
-  const values = view.keyValues(key) ?? view.keyColumns.map(() => 'null');
+  const values = keyValues(view.key, key) ?? view.key.columns.map(() => 'null');
   return { literals: [`${literal(text)}::text`, ...values], text };
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.js';
 import { codeOf } from '../../db/sqlstate.js';
 import { understand } from '../analysis/meaning.js';
 import { tablesIn } from '../compile/rewrite.js';
-import type { TableOf } from '../determinism/qualify.js';
+import type { NamedTables } from '../determinism/qualify.js';
 import { deparseSelect, parseSelect } from '../parse/syntax.js';
 import { render, toTemplate } from '../parse/template.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
@@ -19,13 +19,17 @@ interface DivideInput extends PartitionInput {
  * @param input a query without WITH
  * @returns undefined if nothing is known about what changes affect
  */
-export async function divide(db: Database, input: DivideInput, tableOf: TableOf): Promise<Partition | undefined> {
+export async function divide(
+  db: Database,
+  input: DivideInput,
+  namedTables: NamedTables,
+): Promise<Partition | undefined> {
   // Postgres refers to nodes by their locations in this text.
   const text = deparseSelect(input.select);
   const select = parseSelect(text);
   const meaning = understand(select, await db.describe(text, input.parameterTypes));
   const occurrences = new Map(tablesIn(select).map((range, i) => [range, i]));
-  const partition = partitionOf({ ...input, select }, { meaning, occurrences, tableOf });
+  const partition = partitionOf({ ...input, select }, { meaning, occurrences, namedTables });
   return partition && (await isUnderstood(db, input, partition)) ? partition : undefined;
 }
 

@@ -7,6 +7,7 @@
  */
 import type { Operation } from '../analysis/meaning.js';
 import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
+import { tableOf } from '../determinism/qualify.js';
 import { conjuncts, disjuncts } from '../parse/conditions.js';
 import { selectIn, type Tree } from '../parse/tree.js';
 import { comparison, equals, hasSubquery, isMonotone, refTo, translated } from './conditions.js';
@@ -117,10 +118,10 @@ class Flattening {
   }
 
   #table(range: Tree, node: QueryNode, query: QueryNode): Join {
-    const { occurrences, tableOf } = this.#context;
+    const { occurrences, namedTables } = this.#context;
     const occurrence = occurrences.get(range);
     if (occurrence === undefined) throw new NotFlat();
-    const { primaryKey } = tableOf(range);
+    const { primaryKey } = tableOf(range, namedTables);
     const alias = `t${occurrence + 1}`;
     const number = numberOf(node, 'rtindex')!;
     const names = namesOf(nodeList(query, 'rtable')[number - 1]!).columns as string[];

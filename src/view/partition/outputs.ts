@@ -19,27 +19,27 @@ export function isNeverEmpty(query: QueryNode): boolean {
 export function outputsOf(query: QueryNode, join: Join): Columns {
   if (isNeverEmpty(query)) return [];
   const level = { query, columns: join.columns };
-  const divides = isDividing(query);
-  return targets(query).map((target) => (divides(target) ? columnOfTarget(target, level) : undefined));
+  const clauses = dividingClauses(query);
+  return targets(query).map((target) =>
+    isDividing(target, clauses, query) ? columnOfTarget(target, level) : undefined,
+  );
 }
 
 /** Returns the targets by which all clauses divide a query's rows, in the result or not; none without such a clause. */
 export function dividingTargets(query: QueryNode): QueryNode[] {
-  const [first = []] = dividingClauses(query);
-  return first.filter(isDividing(query));
+  const clauses = dividingClauses(query);
+  const [first = []] = clauses;
+  return first.filter((target) => isDividing(target, clauses, query));
 }
 
-/** Returns a test for targets by which all clauses divide a query's rows. */
-function isDividing(query: QueryNode): (target: QueryNode) => boolean {
-  const dividing = dividingClauses(query);
-  return (target) => {
-    const column = columnReadBy(target, query);
-    const isSame = (other: QueryNode) => {
-      const read = columnReadBy(other, query);
-      return other === target || (read && read.entryNumber === column?.entryNumber && read.column === column.column);
-    };
-    return dividing.every((targets) => targets.some(isSame));
+/** True if all clauses divide a query's rows by a target; see `dividingClauses`. */
+function isDividing(target: QueryNode, clauses: readonly (readonly QueryNode[])[], query: QueryNode): boolean {
+  const column = columnReadBy(target, query);
+  const isSame = (other: QueryNode) => {
+    const read = columnReadBy(other, query);
+    return other === target || (read && read.entryNumber === column?.entryNumber && read.column === column.column);
   };
+  return clauses.every((targets) => targets.some(isSame));
 }
 
 /** Returns the targets by which each clause divides rows, for all clauses that divide them into groups. */

@@ -1,9 +1,9 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
-import type { Table } from '../../catalog/tables.js';
 import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
 import type { Meaning } from '../analysis/meaning.js';
 import { isNode, isSameVariable, numberOf, type QueryNode } from '../analysis/query-tree.js';
 import { isLimited } from '../determinism/order.js';
+import type { NamedTables } from '../determinism/qualify.js';
 import type { Tree } from '../parse/tree.js';
 import type { Column, Entries } from './joins.js';
 import { mergedColumns } from './merged-columns.js';
@@ -13,7 +13,7 @@ export interface QueryContext {
   readonly meaning: Meaning;
   /** The number of each table's occurrence in the query, by its RangeVar. */
   readonly occurrences: ReadonlyMap<Tree, number>;
-  readonly tableOf: (range: Tree) => Table;
+  readonly namedTables: NamedTables;
   /** The SELECT whose LIMIT is ignored. */
   readonly unlimited?: Tree | undefined;
 }

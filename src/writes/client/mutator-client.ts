@@ -109,11 +109,12 @@ export class MutatorClient {
     return this.#send(withText(args, step.text), step);
   }
 
-  #send(args: readonly unknown[], { followUp, failed }: Partial<Step> = {}): unknown {
+  #send(args: readonly unknown[], step?: Step): unknown {
     return send(this.connection, withoutName(args), (error) => {
       this.#hasFailed = error !== null;
-      if (this.#hasFailed) failed?.();
-      else if (followUp !== undefined) this.connection.query(followUp).catch(() => {});
+      if (step === undefined) return;
+      if (this.#hasFailed) this.#nested.fail(step);
+      else if (step.followUp !== undefined) this.connection.query(step.followUp).catch(() => {});
     });
   }
 

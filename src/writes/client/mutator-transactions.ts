@@ -24,18 +24,18 @@ export async function transactWithMutators<T>(
 ): Promise<T> {
   await parserLoaded;
   const beginning = requestID === undefined ? first : [...first, nameAfter(requestID)];
-  return db.transact(async (connection, { discard, ...edges }) => {
+  return db.transact(async (connection, edges) => {
     const client = new MutatorClient(connection);
     const last: Statement[] = [];
     try {
-      const result = await work(client, { first: edges.first, last: (...more) => void last.push(...more) });
+      const result = await work(client, { first: edges.first, last });
       client.check();
-      if (last.length > 0 && !client.isPlain) last.unshift(...asConnected);
-      edges.last(...last);
+      if (last.length > 0 && !client.isPlain) edges.last.push(...asConnected);
+      edges.last.push(...last);
       return result;
     } finally {
       client.close();
-      if (client.mayLast) discard();
+      edges.discard = client.mayLast;
     }
   }, beginning);
 }

@@ -1,10 +1,11 @@
 /** The replacement for a statement that begins or ends a nested transaction. */
 export interface Step {
+  readonly kind: 'begin' | 'commit' | 'rollback';
+  /** The name of the savepoint. */
+  readonly name: string;
   readonly text: string;
   /** Sent after `text` has succeeded. */
   readonly followUp?: string;
-  /** Called if `text` fails. */
-  readonly failed?: () => void;
 }
 
 /** The open transactions that a mutator has begun within its own. Each is a savepoint. */
@@ -20,31 +21,28 @@ export class NestedTransactions {
   begin(): Step {
     const name = `tidemark_nested_${++this.#begun}`;
     this.#open = [...this.#open, name];
-    return {
-      text: `savepoint ${name}`,
-      failed: () => {
-        this.#open = this.#open.filter((open) => open !== name);
-      },
-    };
+    return { kind: 'begin', name, text: `savepoint ${name}` };
   }
 
   /** Commits the innermost transaction; undefined if there is none. If that fails, it stays open for a rollback. */
   commit(): Step | undefined {
     const name = this.#end();
     if (name === undefined) return undefined;
-    return {
-      text: `release savepoint ${name}`,
-      failed: () => {
-        this.#open = [...this.#open, name];
-      },
-    };
+    return { kind: 'commit', name, text: `release savepoint ${name}` };
   }
 
   /** Rolls back the innermost transaction; undefined if there is none. */
   rollback(): Step | undefined {
     const name = this.#end();
     if (name === undefined) return undefined;
-    return { text: `rollback to savepoint ${name}`, followUp: `release savepoint ${name}` };
+    const followUp = `release savepoint ${name}`;
+    return { kind: 'rollback', name, text: `rollback to savepoint ${name}`, followUp };
+  }
+
+  /** Records that the `text` of a step has failed. */
+  fail({ kind, name }: Step): void {
+    if (kind === 'begin') this.#open = this.#open.filter((open) => open !== name);
+    if (kind === 'commit') this.#open = [...this.#open, name];
   }
 
   #end(): string | undefined {

@@ -105,23 +105,23 @@ describe('query', () => {
   });
 
   it('reports and replaces a connection that is killed while it is idle', async () => {
-    const onIdleError = vi.fn();
-    const other = openPool(database.url, { onIdleError });
+    const log = { info: vi.fn(), warn: vi.fn() };
+    const other = openPool(database.url, { log });
     const [backend] = await other.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
     await database.pool.query('select pg_terminate_backend($1)', [backend?.pid]);
-    await vi.waitFor(() => expect(onIdleError).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(log.warn).toHaveBeenCalledOnce());
     expect(await other.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }]);
     await other.close();
   });
 
   it('does not report errors while a pool ends', async () => {
-    const onIdleError = vi.fn();
+    const log = { info: vi.fn(), warn: vi.fn() };
     const pool = createPool(database.url, 1);
-    openPool(pool, { onIdleError });
+    openPool(pool, { log });
     const client = await pool.connect();
     const ended = pool.end();
     pool.emit('error', new Error('terminating connection'), client);
-    expect(onIdleError).not.toHaveBeenCalled();
+    expect(log.warn).not.toHaveBeenCalled();
     client.release();
     await ended;
   });
@@ -169,7 +169,7 @@ describe('transact', () => {
     let runs = 0;
     await db.transact(async (client, { last }) => {
       if (++runs === 1) await client.query('select 1 / 0').catch(() => {});
-      last({ text: 'insert into hidden values ($1)', values: [runs] });
+      last.push({ text: 'insert into hidden values ($1)', values: [runs] });
     });
     expect((await database.pool.query('select n from hidden')).rows).toEqual([{ n: 2 }]);
   });

@@ -23,11 +23,13 @@ export function setUpPokes({
   const subscribers = new Set<() => void>();
   const requests: { ctx: UserContext; request: SubscribeRequest }[] = [];
   const pokes = new PokeStreams<UserContext>(
-    async (ctx, request, poke) => {
-      await before();
-      requests.push({ ctx, request });
-      subscribers.add(poke);
-      return () => void subscribers.delete(poke);
+    {
+      async subscribe(ctx, request, poke) {
+        await before();
+        requests.push({ ctx, request });
+        subscribers.add(poke);
+        return () => void subscribers.delete(poke);
+      },
     },
     streamBudget({ maxStreams: limit, maxStreamsPerUser: perUser }),
     60_000,

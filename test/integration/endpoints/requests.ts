@@ -1,14 +1,10 @@
 import { expect } from 'vitest';
 import type { UserContext } from '../../../src/context.js';
-import {
-  type HealthRoutesOptions,
-  healthRoutes,
-  type ReadinessOptions,
-  readiness,
-} from '../../../src/endpoints/health.js';
+import { healthRoutes, ServerReadiness } from '../../../src/endpoints/health.js';
 import type { PullService } from '../../../src/endpoints/pull-service.js';
+import type { PushService } from '../../../src/endpoints/push-service.js';
 import { PokeStreams } from '../../../src/endpoints/subscriptions/poke-streams.js';
-import { type SyncEndpointsOptions, syncEndpoints } from '../../../src/endpoints/sync.js';
+import { SyncEndpoints, type SyncEndpointsOptions } from '../../../src/endpoints/sync.js';
 import { syncPaths } from '../../../src/endpoints/sync-paths.js';
 import { json } from '../../../src/http/answer.js';
 import { createApp } from '../../../src/http/app.js';
@@ -21,6 +17,10 @@ import {
   streamBudget,
 } from '../../../src/limits/request-limits.js';
 import type { Logger } from '../../../src/log.js';
+import type { NotifierState } from '../../../src/pokes/poke-notifier.js';
+import type { ConsistencyState } from '../../../src/pulls/consistency-checker.js';
+import type { UpkeepState } from '../../../src/store/upkeep.js';
+import { sampleInput } from '../../../src/view/sample.js';
 import { memoryLog } from '../../support/log.js';
 
 export const pull = { pullVersion: 1, clientGroupID: 'g', profileID: 'p', schemaVersion: '', cookie: null };
@@ -32,13 +32,17 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool' | 'pulls'> &
-  ReadinessOptions &
-  Pick<HealthRoutesOptions, 'basePath' | 'isStopping'> & {
-    readonly limits: RequestLimitOptions;
-    readonly authenticate: Authenticate<UserContext>;
-    readonly pull: PullService<UserContext>['pull'];
-  };
+type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool' | 'pulls' | 'pushes'> & {
+  readonly limits: RequestLimitOptions;
+  readonly authenticate: Authenticate<UserContext>;
+  readonly pull: PullService<UserContext>['pull'];
+  readonly push: PushService<UserContext, never>['push'];
+  readonly isStopping: boolean;
+  readonly ready: () => Promise<void>;
+  readonly notifier: () => NotifierState;
+  readonly consistencyChecks: () => ConsistencyState;
+  readonly upkeep: () => UpkeepState;
+};
 
 /** An app whose parts respond immediately, except for the given ones. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
@@ -47,9 +51,9 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>(async () => () => {}, streamBudget({}), 60_000),
+    pokes: new PokeStreams<UserContext>({ subscribe: async () => () => {} }, streamBudget({}), 60_000),
     ready: async () => {},
-    isStopping: () => false,
+    isStopping: false,
     notifier: () => ({ subscribers: 0, lagMs: null }),
     consistencyChecks: () => ({ comparisons: 0, differences: 0 }),
     upkeep: () => ({ isFailing: false, heldSeconds: 0 }),
@@ -61,15 +65,20 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     spool: spoolBudget(limits),
   };
   const { authenticate } = options;
-  const { pull: answer } = options;
-  const endpoints = syncEndpoints({ ...options, pulls: { pull: answer } });
+  const { pull: answerPull, push: answerPush } = options;
+  const endpoints = new SyncEndpoints({ ...options, pulls: { pull: answerPull }, pushes: { push: answerPush } });
   const paths = syncPaths(options.basePath);
   const routes = [
-    endpoints.pull(paths.pull, authenticate),
-    endpoints.push(paths.push, authenticate),
-    endpoints.poke(paths.poke, authenticate),
+    endpoints.pullRoute(paths.pull, authenticate),
+    endpoints.pushRoute(paths.push, authenticate),
+    endpoints.pokeRoute(paths.poke, authenticate),
   ];
-  return createApp([...routes, ...healthRoutes({ ...options, state: () => readiness(options) })], log);
+  const { ready, notifier, consistencyChecks, upkeep } = options;
+  const replicaRouter = { ready, notifierState: notifier, consistencyState: consistencyChecks };
+  const sample = sampleInput<UserContext>({});
+  const readiness = new ServerReadiness({ replicaRouter, upkeep: { state: upkeep }, sample });
+  readiness.isStopping = options.isStopping;
+  return createApp([...routes, ...healthRoutes(options.basePath, readiness)], log);
 }
 
 /** An app with these parts and one known user, and functions that send it requests. */

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { ChangeLogPoller } from '../../../src/change-log/change-log-poller.js';
 import type { Database, Statement } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
+import { OpenSubscriptions } from '../../../src/pokes/open-subscriptions.js';
 import { PokeNotifier } from '../../../src/pokes/poke-notifier.js';
 import { SchemaCache } from '../../../src/schema/schema-cache.js';
 import { ClientViews } from '../../../src/view/client-views.js';
@@ -97,15 +98,16 @@ export function useNotifiers(setup: string, fixtureViews: Views<Context>): Notif
       const poller = new ChangeLogPoller(db, schemaCache, 100_000);
       const { log, lines } = memoryLog();
       const disconnected: string[][] = [];
-      const onDisconnect = (userIDs: ReadonlySet<string>) => void disconnected.push([...userIDs].sort());
+      const openSubscriptions = new OpenSubscriptions();
+      openSubscriptions.add({ disconnect: (userIDs) => void disconnected.push([...userIDs].sort()) });
       const notifier = new PokeNotifier({
         db,
         schemaCache,
         poller,
         log,
-        intervalMs: () => intervalMs,
+        intervalMs,
         notify: false,
-        onDisconnect,
+        openSubscriptions,
       });
       notifiers.push(notifier);
       const subscribe = async (userID: string) => {

@@ -5,6 +5,7 @@ import { ChangeLogPoller } from '../../../src/change-log/change-log-poller.js';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { migrate } from '../../../src/migrate.js';
+import { OpenSubscriptions } from '../../../src/pokes/open-subscriptions.js';
 import { PokeNotifier } from '../../../src/pokes/poke-notifier.js';
 import { SchemaCache } from '../../../src/schema/schema-cache.js';
 import { prune } from '../../../src/store/retention.js';
@@ -42,9 +43,9 @@ beforeAll(async () => {
     schemaCache,
     poller: new ChangeLogPoller(db, schemaCache, 100_000),
     log,
-    intervalMs: () => 10,
+    intervalMs: 10,
     notify: false,
-    onDisconnect() {},
+    openSubscriptions: new OpenSubscriptions(),
   });
   await slow.query('begin; select pg_current_xact_id()');
 }, 200_000);

@@ -22,11 +22,11 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   /** A pool like Tidemark's own, and the number of its connections that were closed. */
   function open(max = 5) {
     const pool = createPool(pooler.url, max);
-    const onUnprepared = vi.fn();
+    const log = { info: vi.fn(), warn: vi.fn() };
     const onRemoved = vi.fn();
     pool.on('remove', onRemoved);
     onTestFinished(() => pool.end());
-    return { db: openPool(pool, { onUnprepared }), onUnprepared, onRemoved };
+    return { db: openPool(pool, { log }), log, onRemoved };
   }
 
   async function connect(): Promise<pg.Client> {
@@ -38,7 +38,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
   }
 
   it('the server detects once that names are unusable, and loses no request and no connection', async () => {
-    const { db, onUnprepared, onRemoved } = open();
+    const { db, log, onRemoved } = open();
     const ask = async (n: number) => {
       const statement = { name: 'number', text: 'select $1::int as n', values: [n] };
       const read = n % 3 > 0 ? db.query<{ n: number }> : undefined;
@@ -47,7 +47,7 @@ describe.skipIf(pgbouncerIsMissing)('through pgbouncer', () => {
     };
     const numbers = Array.from({ length: 300 }, (_, n) => n);
     expect(await Promise.all(numbers.map(ask))).toEqual(numbers);
-    expect(onUnprepared).toHaveBeenCalledOnce();
+    expect(log.info).toHaveBeenCalledOnce();
     expect(onRemoved).not.toHaveBeenCalled();
     const { rows } = await database.pool.query(
       'select count(*)::int as backends from pg_stat_activity where datname = $1',
@@ -132,13 +132,13 @@ describe('NamedStatements', () => {
     // As Supavisor sends it, which then closes the connection.
     ['42P05', 'FATAL'],
   ])('names no more statements after the error %s (%s)', (code, severity) => {
-    const onUnknown = vi.fn();
-    const names = new NamedStatements(onUnknown);
+    const log = { info: vi.fn() };
+    const names = new NamedStatements(log);
     expect(names.nameOf({ name: 'look', text: 'select 1' })).toMatch(/^look_[\w-]{16}$/);
     expect(names.areWhy(failure(code, severity))).toBe(true);
     expect(names.areWhy(failure(code, severity))).toBe(true);
     expect(names.nameOf({ name: 'look', text: 'select 1' })).toBeUndefined();
-    expect(onUnknown).toHaveBeenCalledOnce();
+    expect(log.info).toHaveBeenCalledOnce();
   });
 
   it.each([
@@ -147,11 +147,11 @@ describe('NamedStatements', () => {
     ['57014', 'ERROR', false],
     ['57P01', 'FATAL', false],
   ])('continues to name statements after the error %s (%s)', (code, severity, isWhy) => {
-    const onUnknown = vi.fn();
-    const names = new NamedStatements(onUnknown);
+    const log = { info: vi.fn() };
+    const names = new NamedStatements(log);
     expect(names.areWhy(failure(code, severity))).toBe(isWhy);
     expect(names.nameOf({ name: 'look', text: 'select 1' })).toBeDefined();
-    expect(onUnknown).not.toHaveBeenCalled();
+    expect(log.info).not.toHaveBeenCalled();
   });
 
   it('derives names from the text, and gives none to statements without a name', () => {

@@ -6,7 +6,7 @@ import { defineMutator, defineMutators } from '../../../src/registry/mutators.js
 import { createSync } from '../../../src/server.js';
 import { pruneRefusals } from '../../../src/store/refusals.js';
 import { prune } from '../../../src/store/retention.js';
-import { callsOn } from '../../../src/writes/call-transactions.js';
+import { OwnTransactions } from '../../../src/writes/call-transactions.js';
 import { Calls } from '../../../src/writes/calls.js';
 import { createPush } from '../../../src/writes/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
@@ -135,12 +135,12 @@ describe('the server’s role', () => {
 
   it('stores the answers to calls with an idempotency key, and deletes expired ones', async () => {
     const db = openPool(urlOf('tidemark_server'));
-    const transact = callsOn(db, (client) => client);
+    const transactions = new OwnTransactions(db, (client) => client);
     const run = async ({ tx }: { tx: pg.ClientBase }) => void (await tx.query('update todo set n = 1'));
     const mutators = defineMutators({ touch: defineMutator(run) });
     const caller = { context: { userID: 'ada' }, requestID: '', log: memoryLog().log };
     const call = (keyRetentionSeconds: number) =>
-      new Calls({ mutators, transact, keyRetentionSeconds }).run(
+      new Calls({ mutators, transactions, keyRetentionSeconds }).run(
         { kind: 'call', call: { name: 'touch', args: 1 } },
         caller,
         {

@@ -82,7 +82,7 @@ describe('ClientViews', () => {
     expect(ann!.literals).toEqual(["'ann'::pg_catalog.text"]);
     expect(ben!.literals).toEqual(["'ben''s'::pg_catalog.text"]);
     expect(ben!.view).toBe(ann!.view);
-    expect(ann!.view).toMatchObject({ name: 'mine', prefix: 'mine/', keyColumns: ['id'] });
+    expect(ann!.view).toMatchObject({ name: 'mine', prefix: 'mine/', key: { columns: ['id'] } });
     expect(all!.view).toMatchObject({ name: 'all', prefix: 'a:' });
     expect(ann!.view.now.text.join('$1')).toBe('select id from todo where owner = $1');
     expect(ann!.tables.map(({ name }) => name)).toEqual(['todo']);

@@ -6,6 +6,7 @@ import { SetupError } from '../../../src/errors.js';
 import { analyze } from '../../../src/view/analyze.js';
 import { type CompiledView, compileView } from '../../../src/view/compile/compile.js';
 import type { ValueOptions } from '../../../src/view/define.js';
+import { keySql } from '../../../src/view/keys/key-sql.js';
 import { render } from '../../../src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
@@ -35,10 +36,10 @@ async function compile(
 }
 
 /** The rows of a view as a client has them: pairs of key and value. */
-async function rowsOf({ keySql, valueSql, now }: CompiledView, literals: readonly string[] = []) {
-  const text = `select ${keySql(literals)} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
+async function rowsOf({ key, valueSql, now }: CompiledView, literals: readonly string[] = []) {
+  const text = `select ${keySql(key, literals)} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
   const { rows } = await database.pool.query<{ key: string; value: string }>(text);
-  return rows.map(({ key, value }) => [key, JSON.parse(value)]);
+  return rows.map((row) => [row.key, JSON.parse(row.value)]);
 }
 
 describe('a key', () => {
@@ -49,7 +50,7 @@ describe('a key', () => {
   ])('%s', async (_, key, prefix, expected) => {
     const view = await compile("select '1/2%' as a, '3'::text as b", key, prefix);
     expect((await rowsOf(view)).map(([name]) => name)).toEqual(expected);
-    expect(view).toMatchObject({ prefix, keyColumns: key });
+    expect(view).toMatchObject({ prefix, key: { columns: key } });
   });
 
   it('that is null causes an error that names the view', async () => {
@@ -163,23 +164,23 @@ describe('a query', () => {
   it('reads other states of its tables, and caches the rewritten text', async () => {
     const view = await compile('select t.id from t, other o where o.t_id = t.id and t.s = $1');
     const text = (tableStates: readonly string[], focuses?: readonly number[]) =>
-      render(view.atStates(tableStates, focuses), ["'a'"]).replace(/\s+/g, ' ');
+      render(view.variants.atStates(tableStates, focuses), ["'a'"]).replace(/\s+/g, ' ');
     expect(text(['plus', 'now'])).toMatch(/from plus as t, other as o where/i);
     expect(text(['now', 'plus'])).toMatch(/from t, plus as o where/i);
-    expect(view.atStates(['now', 'plus'])).toBe(view.atStates(['now', 'plus']));
+    expect(view.variants.atStates(['now', 'plus'])).toBe(view.variants.atStates(['now', 'plus']));
     const { rows } = await database.pool.query("select array['t'::regclass::int, 'other'::regclass::int] as oids");
     expect(view.occurrenceTables).toEqual(rows[0].oids);
-    expect(view.focusSets([true, false])).toEqual([[0]]);
-    expect(view.focusSets([true, true])).toEqual([[0], [1]]);
-    expect(view.focusSets([true, true])).toBe(view.focusSets([true, true]));
+    expect(view.variants.focusSets([true, false])).toEqual([[0]]);
+    expect(view.variants.focusSets([true, true])).toEqual([[0], [1]]);
+    expect(view.variants.focusSets([true, true])).toBe(view.variants.focusSets([true, true]));
   });
 
   it('is rewritten without the branches that its focuses do not need', async () => {
     const view = await compile('select id from t union select id from other');
-    expect(view.focusSets([true, true])).toEqual([[0, 1]]);
-    expect(view.focusSets([false, true])).toEqual([[1]]);
-    const whole = render(view.atStates(['now', 'plus']), []);
-    expect(render(view.atStates(['now', 'plus'], [1]), [])).not.toBe(whole);
+    expect(view.variants.focusSets([true, true])).toEqual([[0, 1]]);
+    expect(view.variants.focusSets([false, true])).toEqual([[1]]);
+    const whole = render(view.variants.atStates(['now', 'plus']), []);
+    expect(render(view.variants.atStates(['now', 'plus'], [1]), [])).not.toBe(whole);
     expect(whole).not.toMatch(/false/i);
   });
 });

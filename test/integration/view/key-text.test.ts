@@ -7,6 +7,7 @@ import { quotedText } from '../../../src/sql.js';
 import { analyze } from '../../../src/view/analyze.js';
 import { compileView } from '../../../src/view/compile/compile.js';
 import type { ValueOptions } from '../../../src/view/define.js';
+import { keySql, keyValues } from '../../../src/view/keys/key-sql.js';
 import { render } from '../../../src/view/parse/template.js';
 import { type PreparedView, prepareView } from '../../../src/view/served-view.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -44,7 +45,7 @@ interface KeyAndField {
 
 /** @param values an SQL expression for the texts */
 async function keysOf({ view }: PreparedView, values: string, parameters: unknown[] = []): Promise<KeyAndField[]> {
-  const text = `select ${view.keySql([values])} as key, ${view.valueSql} as row from (${render(view.now, [values])}) v`;
+  const text = `select ${keySql(view.key, [values])} as key, ${view.valueSql} as row from (${render(view.now, [values])}) v`;
   const { rows } = await database.pool.query<{ key: string; row: string }>(text, parameters);
   return rows.map(({ key, row }) => ({ key, field: (JSON.parse(row) as { k: unknown }).k }));
 }
@@ -98,11 +99,11 @@ describe('a key', () => {
           const given = `array[${quotedText(value)}]`;
           const rows = `(${render(view.now, [given])}) v`;
           const { rows: found } = await client.query<{ key: string; row: string }>(
-            `select ${view.keySql([given])} as key, ${view.valueSql} as row from ${rows}`,
+            `select ${keySql(view.key, [given])} as key, ${view.valueSql} as row from ${rows}`,
           );
           const text = String((JSON.parse(found[0]!.row) as { k: unknown }).k);
           expect(found[0]!.key).toBe(text);
-          const isFound = `v.k = ${view.keyValues(text)![0]} and ${view.keySql([given])} = ${quotedText(text)}`;
+          const isFound = `v.k = ${keyValues(view.key, text)![0]} and ${keySql(view.key, [given])} = ${quotedText(text)}`;
           expect((await client.query(`select from ${rows} where ${isFound}`)).rowCount).toBe(1);
         }
       } finally {

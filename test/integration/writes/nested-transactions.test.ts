@@ -9,7 +9,7 @@ import type { UserContext } from '../../../src/context.js';
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { defineMutators, mutatorFor } from '../../../src/registry/mutators.js';
-import { callsOn } from '../../../src/writes/call-transactions.js';
+import { OwnTransactions } from '../../../src/writes/call-transactions.js';
 import { Calls } from '../../../src/writes/calls.js';
 import { createPush } from '../../../src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -203,7 +203,7 @@ describe.each([
   });
 
   it.each(Object.keys(works))('work in a call with an idempotency key whose transaction %s', async (name) => {
-    const calls = new Calls({ mutators, transact: callsOn(db, tx), keyRetentionSeconds: 60 });
+    const calls = new Calls({ mutators, transactions: new OwnTransactions(db, tx), keyRetentionSeconds: 60 });
     const { log } = memoryLog();
     const call = () =>
       calls.run(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { callsOn } from '../../../src/writes/call-transactions.js';
+import { OwnTransactions } from '../../../src/writes/call-transactions.js';
 import { Calls } from '../../../src/writes/calls.js';
 import { createPush } from '../../../src/writes/push.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -77,7 +77,11 @@ describe('a push', () => {
 });
 
 it('a call with an idempotency key takes as many round trips as one without', async () => {
-  const calls = new Calls({ mutators, transact: callsOn(db, (client) => client), keyRetentionSeconds: 60 });
+  const calls = new Calls({
+    mutators,
+    transactions: new OwnTransactions(db, (client) => client),
+    keyRetentionSeconds: 60,
+  });
   const call = (idempotencyKey?: string) =>
     calls.run({ kind: 'call', call: { name: 'add', args: null } }, caller, { idempotencyKey, rollback: false });
   // The first call in a while also deletes old keys.

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/db/database.js';
 import { openPool } from '../../../src/db/pg.js';
 import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
 import { AuditLog } from '../../../src/store/audit-log.js';
-import { callsOn } from '../../../src/writes/call-transactions.js';
+import { OwnTransactions } from '../../../src/writes/call-transactions.js';
 import { Calls } from '../../../src/writes/calls.js';
 import { createPush } from '../../../src/writes/push.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -163,7 +163,7 @@ describe('a call with an idempotency key', () => {
     });
     const calls = new Calls({
       mutators: defineMutators({ act }),
-      transact: callsOn(db, (client) => client),
+      transactions: new OwnTransactions(db, (client) => client),
       keyRetentionSeconds: 60,
       auditLog: new AuditLog(60),
     });

@@ -11,9 +11,9 @@ import { rowsOf } from '../../../src/store/patches/sides.js';
 import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
 import { cases } from './case.js';
 import { Databases, postgresVersion } from './database.js';
-import { userAt } from './seats.js';
 import { toViews } from './serving.js';
 import { textOf } from './tree.js';
+import { userAt } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
 
 const seed = 1;

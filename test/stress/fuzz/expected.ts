@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
 import { identifier } from '../../../src/sql.js';
-import { userAt } from './seats.js';
 import { columnsIn, keyOf, shown } from './shape.js';
+import { userAt } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
 
 /** Rows by client key, including the view's prefix. */

@@ -7,8 +7,8 @@ import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, HookedPool } from './database.js';
 import { Difference } from './difference.js';
-import { valuesFor } from './seats.js';
 import { optionsOf } from './shape.js';
+import { valuesFor } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
 
 export interface Context {

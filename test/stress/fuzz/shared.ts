@@ -12,10 +12,10 @@ import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';
 import { Difference } from './difference.js';
-import { userAt, userIndexes, valuesFor } from './seats.js';
 import { type Context, toViews } from './serving.js';
 import { count, type Tally } from './tally.js';
 import type { Truth } from './truth.js';
+import { userAt, userIndexes, valuesFor } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
 
 /** Planner settings. A server ends up with the generic plan, which is made for all values. */

@@ -81,8 +81,8 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'change-log/coalesce.ts',
-        find: 'of batch.entries()) resolve(answers[i]!);',
-        replace: 'of [...batch, ...queue.pending.splice(0)].entries()) resolve(answers[i] ?? answers[0]!);',
+        find: 'of batch.entries()) answer.resolve(answers[i]!);',
+        replace: 'of [...batch, ...queue.pending.splice(0)].entries()) answer.resolve(answers[i] ?? answers[0]!);',
       },
     ],
   },
@@ -125,8 +125,8 @@ const faults: readonly Fault[] = [
     patches: [
       {
         file: 'store/patches/view-set-change.ts',
-        find: "id === undefined ? 'now' : states.asOf(id)",
-        replace: "id === undefined || states ? 'now' : states.asOf(id)",
+        find: 'statesAsOf(view.occurrenceTables, tables)',
+        replace: 'statesAsOf(view.occurrenceTables, tables && new Map())',
       },
     ],
   },

@@ -268,12 +268,12 @@ delta reads a whole table, except \`member\`, which has twenty rows. After a cha
 reads none of this.
 `;
 
-it('docs/plans.md shows each view, a change, and the indexes that its delta uses', async () => {
+it('internals/plans.md shows each view, a change, and the indexes that its delta uses', async () => {
   const shown = [...scansByView].map(([name, scans]) => {
     const [, text, change] = cases[name]!;
     const query = text.replace(/\n\s*/g, '\n  ').replaceAll(` where ${mine}`, `\n  where ${mine}`);
     return [`-- ${name}`, `${query};`, `-- after: ${change}`, ...scans.map((scan) => `--   ${scan}`)].join('\n');
   });
   const page = `${heading}\n\`\`\`text\n${shown.join('\n\n')}\n\`\`\`\n`;
-  await expect(page).toMatchFileSnapshot('../../../docs/plans.md');
+  await expect(page).toMatchFileSnapshot('../../../internals/plans.md');
 });

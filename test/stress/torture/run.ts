@@ -1,5 +1,5 @@
 /**
- * The troubles that servers must survive, at full size, recorded in docs/reliability.md.
+ * The troubles that servers must survive, at full size, recorded in internals/reliability.md.
  *
  *   npm run stress -- torture 1                   a line; several are run one after the other
  *   npm run stress -- torture chaos --minutes 10  a line that runs for a time
@@ -15,7 +15,7 @@ import { builtPackage } from '../../support/built.js';
 import type { Line, Torture } from './line.js';
 import { lines } from './list.js';
 import { pageOf } from './report/page.js';
-import { currentCommit, docs, hasPassed, keepRecord, readRecords } from './report/record.js';
+import { currentCommit, hasPassed, internals, keepRecord, readRecords } from './report/record.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -62,7 +62,7 @@ async function runLine({ line, title, pass, run }: Line): Promise<void> {
   console.log(`${line}: ${hasPassed({ results }) ? 'passed' : 'FAILED'} after ${secondsSoFar().toFixed(0)} s\n`);
   if (!hasPassed({ results })) process.exitCode = 1;
   if (values.short || engine !== 'replicache') return;
-  for (const [name, svg] of Object.entries(charts)) writeFileSync(new URL(name, docs), svg);
+  for (const [name, svg] of Object.entries(charts)) writeFileSync(new URL(name, internals), svg);
   const { seed } = torture;
   const about = { line, title, pass, at, seconds: secondsSoFar(), seed, commit, machine, node: process.version };
   const record = { ...about, results, charts: Object.keys(charts) };
@@ -74,7 +74,7 @@ async function runLine({ line, title, pass, run }: Line): Promise<void> {
 }
 
 function writePage(): void {
-  writeFileSync(new URL('reliability.md', docs), pageOf(readRecords(), lines));
+  writeFileSync(new URL('reliability.md', internals), pageOf(readRecords(), lines));
 }
 
 for (const line of chosen) await runLine(line!);

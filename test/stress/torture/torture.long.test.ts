@@ -1,4 +1,4 @@
-/** The lines of docs/reliability.md, in short. `npm run stress -- torture` runs them in full. */
+/** The lines of internals/reliability.md, in short. `npm run stress -- torture` runs them in full. */
 import { expect, it } from 'vitest';
 import { isMet } from '../../../bench/goal.js';
 import { builtPackage } from '../../support/built.js';

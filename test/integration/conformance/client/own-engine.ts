@@ -1,6 +1,5 @@
 /** The engine of `tidemark/client`, opened with Replicache's options. */
 import type { EngineOptions } from '#engine';
-import { toServer } from '../../../../src/client/mutate.js';
 import { openStores } from '../../../../src/client/stores/open-stores.js';
 import { Network } from '../../../../src/client/sync/network.js';
 import { StatusTracker } from '../../../../src/client/sync/status.js';
@@ -8,7 +7,7 @@ import { SyncEngine } from '../../../../src/client/sync/sync-engine.js';
 
 /** Returns an object with the methods of a `Replicache`. */
 export function openOwnEngine(options: unknown): unknown {
-  const requests = { network: new Network(), credentials: undefined, status: new StatusTracker(), toServer };
+  const requests = { network: new Network(), credentials: undefined, status: new StatusTracker() };
   const engineOptions = options as EngineOptions;
   return new SyncEngine({ ...engineOptions, kvStore: openStores('mem', engineOptions.name, () => {}) }, requests);
 }

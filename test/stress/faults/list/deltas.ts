@@ -76,7 +76,7 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'Keys that a collation calls equal are one key.',
-    find: ` and \${view.keySql(values)} = b.tidemark_key and `,
+    find: ` and \${keySql(view.key, values)} = b.tidemark_key and `,
     replace: ' and ',
     test: 'pulls/no-silent-gap',
   },

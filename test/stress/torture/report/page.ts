@@ -3,7 +3,7 @@ import { cellsOf } from '../../../../bench/report/cells.js';
 import type { Line } from '../line.js';
 import { hasPassed, type LineRecord } from './record.js';
 
-/** docs/reliability.md. It depends only on the records and the list of lines. */
+/** internals/reliability.md. It depends only on the records and the list of lines. */
 export function pageOf(records: readonly LineRecord[], lines: readonly Line[]): string {
   return `<!-- Made by \`npm run stress -- torture\` from reliability.json. Changes by hand are lost. -->
 

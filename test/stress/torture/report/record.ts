@@ -21,8 +21,8 @@ export interface LineRecord {
   readonly charts: readonly string[];
 }
 
-export const docs: URL = new URL('../../../../docs/', import.meta.url);
-const path = new URL('reliability.json', docs);
+export const internals: URL = new URL('../../../../internals/', import.meta.url);
+const path = new URL('reliability.json', internals);
 
 export function readRecords(): LineRecord[] {
   return JSON.parse(readFileSync(path, 'utf8')) as LineRecord[];
@@ -41,6 +41,6 @@ export function hasPassed({ results }: Pick<LineRecord, 'results'>): boolean {
 }
 
 export function currentCommit(): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: docs, encoding: 'utf8' }).trim();
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: internals, encoding: 'utf8' }).trim();
   return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', ':/src', ':/sql') === '' ? '' : '+');
 }

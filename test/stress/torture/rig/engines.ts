@@ -30,9 +30,8 @@ async function ownEngine(): Promise<EngineOver> {
   const { StatusTracker }: typeof import('../../../../src/client/sync/status.js') = await load('sync/status.js');
   const { openStores }: typeof import('../../../../src/client/stores/open-stores.js') =
     await load('stores/open-stores.js');
-  const { toServer }: typeof import('../../../../src/client/mutate.js') = await load('mutate.js');
   return (network) => (options) => {
-    const requests = { network, credentials: undefined, status: new StatusTracker(), toServer };
+    const requests = { network, credentials: undefined, status: new StatusTracker() };
     const engineOptions = options as unknown as EngineOptions;
     const kvStore = openStores('mem', engineOptions.name, () => {});
     return new SyncEngine({ ...engineOptions, kvStore }, requests) as unknown as Engine;
