@@ -18,7 +18,7 @@ it('calls are sent in batches of at most 500 calls and 512 KiB', async () => {
 
   const fetching = vi.spyOn(globalThis, 'fetch');
   ann.setOnline(true);
-  await expect.poll(() => ann.pending.get().length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => ann.pending.get().length, { timeout: 50_000 }).toBe(0);
   const pushes = bodiesSentTo('push', fetching);
   fetching.mockRestore();
   const counts = pushes.map((body) => JSON.parse(body).mutations.length);
