@@ -159,9 +159,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     upkeep,
     async close() {
       endUpkeep();
-      streams.close();
-      hooks.close();
-      watches.close();
+      openSubscriptions.close();
       await databases.close();
     },
   };

@@ -2,6 +2,8 @@
 export interface SubscriptionsOfKind {
   /** Ends all subscriptions of these users. */
   disconnect(userIDs: ReadonlySet<string>): void;
+  /** Ends all subscriptions, and refuses new ones. */
+  close(): void;
 }
 
 /** Everything on this server that a disconnect ends. */
@@ -15,5 +17,10 @@ export class OpenSubscriptions {
   /** Ends everything that is open for these users. */
   disconnect(userIDs: ReadonlySet<string>): void {
     for (const kind of this.#kinds) kind.disconnect(userIDs);
+  }
+
+  /** Ends everything that is open. */
+  close(): void {
+    for (const kind of this.#kinds) kind.close();
   }
 }

@@ -24,8 +24,8 @@ export type PullResult =
 /** The schema state is outdated: read it, and answer again. */
 export interface Outdated {
   readonly kind: 'outdated';
-  /** The state that a statement has observed anyway. */
-  readonly state: ObservedState | undefined;
+  /** The state that a statement has observed anyway, if it has. */
+  readonly state?: ObservedState;
 }
 
 /**

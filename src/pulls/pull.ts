@@ -41,6 +41,16 @@ export interface PullerOptions<Context extends UserContext>
   readonly poller: ChangeLogPoller | undefined;
 }
 
+/** One attempt at a pull, for views whose schema state may turn out to be outdated. */
+interface Attempt<Context extends UserContext> {
+  readonly session: PullSession<Context>;
+  readonly resolved: ResolvedViews;
+  /** The state that the previous attempt observed, if it did. */
+  readonly observed: ObservedState | undefined;
+  /** The primary, if the database is a standby. */
+  readonly primary: PrimaryState<Context> | undefined;
+}
+
 /** Answers pulls from one database. */
 export class Puller<Context extends UserContext> {
   readonly #collaborators: Collaborators<Context>;
@@ -64,7 +74,7 @@ export class Puller<Context extends UserContext> {
     let observed: ObservedState | undefined;
     for (const pauseMs of [...pausesMs, undefined]) {
       const { resolved, reading } = await schemaCache.resolveWith(session.input, session.part);
-      const result = await this.#answer(session, resolved, observed, primary);
+      const result = await this.#answer({ session, resolved, observed, primary });
       if (result.kind !== 'outdated') return result;
       observed = result.state;
       if (pauseMs === undefined) break;
@@ -74,46 +84,33 @@ export class Puller<Context extends UserContext> {
     throw new Problem('unavailable', 'The tables are being altered; try again later');
   }
 
-  /** Answers a pull, for views whose schema state may turn out to be outdated. */
-  async #answer(
-    session: PullSession<Context>,
-    resolved: ResolvedViews,
-    observed: ObservedState | undefined,
-    primary: PrimaryState<Context> | undefined,
-  ): Promise<PullResult | Outdated> {
+  /** Answers a pull. If Postgres refuses a row's key, searches for the row by the text of its key. */
+  async #answer(attempt: Attempt<Context>): Promise<PullResult | Outdated> {
+    const { session, resolved } = attempt;
     try {
-      return await this.#answerInFull(session, resolved, observed, primary);
+      return await this.#answerInFull(attempt);
     } catch (error) {
       if (session.part?.key === undefined || !isOfValues(error)) throw error;
       // If Postgres refuses the text of a key, then either no row has that key, or the view itself fails. A search of
       // all rows by the key's text shows which.
       const views = resolved.views.map((one) => ({ ...one, view: { ...one.view, whole: one.view.now } }));
-      return await this.#answerInFull(session, { ...resolved, views }, observed, primary);
+      return await this.#answerInFull({ ...attempt, resolved: { ...resolved, views } });
     }
   }
 
   /** Answers a pull. For rows, a delta only shows that something has changed, and all rows are read. */
-  async #answerInFull(
-    session: PullSession<Context>,
-    resolved: ResolvedViews,
-    observed: ObservedState | undefined,
-    primary: PrimaryState<Context> | undefined,
-  ): Promise<PullResult | Outdated> {
-    const result = await this.#answerOnce(session, resolved, observed, primary);
+  async #answerInFull(attempt: Attempt<Context>): Promise<PullResult | Outdated> {
+    const { session } = attempt;
+    const result = await this.#answerOnce(attempt);
     if (session.format === 'ops' || result.kind !== 'delta') return result;
     await result.more?.close();
     const request = { ...session.request, cookie: null };
-    return this.#answerOnce({ ...session, request }, resolved, undefined, primary);
+    return this.#answerOnce({ ...attempt, session: { ...session, request }, observed: undefined });
   }
 
-  async #answerOnce(
-    session: PullSession<Context>,
-    resolved: ResolvedViews,
-    observed: ObservedState | undefined,
-    primary: PrimaryState<Context> | undefined,
-  ): Promise<PullResult | Outdated> {
+  async #answerOnce({ session, resolved, observed, primary }: Attempt<Context>): Promise<PullResult | Outdated> {
     const reader = await openCookie(session, resolved, this.#collaborators);
-    if (reader === 'outdated') return { kind: 'outdated', state: undefined };
+    if (reader === 'outdated') return { kind: 'outdated' };
     const requirement = primary?.requirementOf(session, reader?.base);
     const target: PullTarget<Context> = { session, resolved, reader, requirement };
     if (!reader) return this.#readAll(target, primary, session.request.cookie === null ? undefined : 'cookie');
@@ -123,9 +120,8 @@ export class Puller<Context extends UserContext> {
     let plan = planAnswer(target, state);
     let minRows = 0;
     for (;;) {
-      if (plan.kind === 'outdated') return { kind: 'outdated', state: undefined };
+      if (plan.kind === 'outdated' || plan.kind === 'lost') return plan;
       if (plan.kind === 'behind') return { kind: 'behind', isUncertain: false };
-      if (plan.kind === 'lost') return plan;
       if (plan.kind === 'unchanged') return this.#unchanged(reader, state);
       if (plan.kind === 'renew') return this.#seal(target, 'delta', renewal(reader, state));
       if (plan.kind === 'reset') {
@@ -194,7 +190,7 @@ export class Puller<Context extends UserContext> {
       return uncertain;
     }
     if (hasSchemaChanges && (await this.#collaborators.schemaCache.haveChanged(resolved.schema.tables))) {
-      return { kind: 'outdated', state: undefined };
+      return { kind: 'outdated' };
     }
     const read = await readEverything(target, maxRows, this.#collaborators);
     if (read?.kind !== 'patch') return read;

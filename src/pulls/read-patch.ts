@@ -37,8 +37,8 @@ export interface Replan {
   readonly state: ObservedState;
 }
 
-function resetFor(reason: ResetReason, state: ObservedState): Replan {
-  return { kind: 'replan', plan: { kind: 'reset', reason }, state };
+function resetFor(reason: ResetReason, state: ObservedState, maxRows?: number): Replan {
+  return { kind: 'replan', plan: { kind: 'reset', reason, ...(maxRows !== undefined && { maxRows }) }, state };
 }
 
 /**
@@ -58,9 +58,7 @@ export async function readDelta<Context extends UserContext>(
   let patch: Patch | undefined;
   try {
     const size = await sizes.of(reader, changed, minRows);
-    if (typeof size === 'object') {
-      return { kind: 'replan', plan: { kind: 'reset', reason: 'size', maxRows: size.maxResetRows }, state: planned };
-    }
+    if (typeof size === 'object') return resetFor('size', planned, size.maxResetRows);
     // After a view set change, the statement reads all rows of the views that differ.
     const isShort = size === 'short' && !viewDifference;
     patch = await reads.delta(reader, changed, isShort ? semaphores.reads : semaphores.longReads);
@@ -85,7 +83,7 @@ export async function readDelta<Context extends UserContext>(
     if (error instanceof Problem || isTransient(error)) throw error;
     if (isOfRowFormats(error)) return resetFor('views', planned);
     // A table may have just been altered.
-    if (await schemaCache.haveChanged(reader.schema.tables)) return { kind: 'outdated', state: undefined };
+    if (await schemaCache.haveChanged(reader.schema.tables)) return { kind: 'outdated' };
     // The delta also reads removed views, whose parameters may no longer be valid values of their types.
     if (viewDifference && isOfValue(error)) return resetFor('views', planned);
     reader.caller.log.error({ error: describeError(error) }, 'A delta failed');
@@ -117,18 +115,14 @@ export async function readEverything<Context extends UserContext>(
       ? openFullPatchWithChecksums(db, fullPatchWithChecksums(observationSql, views, maxRows), signal)
       : openFullPatch(db, fullPatch(observationSql, views, session.format, maxRows), signal),
   );
-  if (!stream.observation) {
-    await stream.close();
-    return undefined;
-  }
+  if (!stream.observation) return closed(stream, undefined);
   try {
     const { observation, checksums } = stream;
     const state = observedStateOf(observation, groupRequest, undefined);
-    const outcome = observation.torn ? { kind: 'outdated' as const, state: undefined } : planAnswer(target, state);
+    const outcome = observation.torn ? ({ kind: 'outdated' } as const) : planAnswer(target, state);
     // Only now can a plan from the change-log cache turn out to be wrong: it cannot reveal that the client group is lost.
-    if (outcome.kind === 'lost') return await closed(stream, outcome);
+    if (outcome.kind === 'lost' || outcome.kind === 'outdated') return await closed(stream, outcome);
     if (outcome.kind === 'behind') return await closed(stream, { kind: 'behind', isUncertain: false });
-    if (outcome.kind === 'outdated') return await closed(stream, { kind: 'outdated', state: undefined });
     const whole = checksums?.whole;
     const consistencyCheck = whole ? { deltas: 0, since: state.snapshot, checksums: whole } : null;
     const first = await stream.ops.next();
@@ -141,7 +135,7 @@ export async function readEverything<Context extends UserContext>(
   }
 }
 
-async function closed<T>(stream: PatchStream, result: T): Promise<T> {
+async function closed<T>(stream: Pick<PatchStream, 'close'>, result: T): Promise<T> {
   await stream.close();
   return result;
 }

@@ -84,23 +84,11 @@ export class SchemaCache<Context extends UserContext> {
    * @throws SetupError if a view cannot be served, or changes to its tables are not captured.
    */
   async resolve(input: ClientViewInput<Context>, part?: ViewPart): Promise<ResolvedViews> {
-    return (await this.#resolve(input, part)).resolved;
+    return (await this.resolveWith(input, part)).resolved;
   }
 
   /** Returns the result of `resolve`, and the read of the schema state that it is based on, for `forget`. */
-  resolveWith(
-    input: ClientViewInput<Context>,
-    part?: ViewPart,
-  ): Promise<{ resolved: ResolvedViews; reading: SchemaReading<Derived> }> {
-    return this.#resolve(input, part);
-  }
-
-  /** Reads the schema state again at the next use, unless there is a newer read already. */
-  forget(reading: SchemaReading<Derived>): void {
-    this.#reader.forget(reading);
-  }
-
-  async #resolve(
+  async resolveWith(
     input: ClientViewInput<Context>,
     part?: ViewPart,
   ): Promise<{ resolved: ResolvedViews; reading: SchemaReading<Derived> }> {
@@ -120,6 +108,11 @@ export class SchemaCache<Context extends UserContext> {
       if (key !== undefined) entry.derived.resolved.set(key, resolved);
       return { resolved, reading };
     }
+  }
+
+  /** Reads the schema state again at the next use, unless there is a newer read already. */
+  forget(reading: SchemaReading<Derived>): void {
+    this.#reader.forget(reading);
   }
 
   /**

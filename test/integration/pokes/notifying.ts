@@ -99,7 +99,7 @@ export function useNotifiers(setup: string, fixtureViews: Views<Context>): Notif
       const { log, lines } = memoryLog();
       const disconnected: string[][] = [];
       const openSubscriptions = new OpenSubscriptions();
-      openSubscriptions.add({ disconnect: (userIDs) => void disconnected.push([...userIDs].sort()) });
+      openSubscriptions.add({ disconnect: (userIDs) => void disconnected.push([...userIDs].sort()), close: () => {} });
       const notifier = new PokeNotifier({
         db,
         schemaCache,
