@@ -18,6 +18,8 @@ const longTests = 'test/**/*.long.test.ts';
 const clientTests = 'test/integration/conformance/client/**/*.test.ts';
 const browserTests = 'test/{e2e/{browser,create},stress/hostile}/**/*.long.test.ts';
 const browserSetup = 'test/e2e/browser/setup.ts';
+/** They prove that the generator and the oracle detect known faults. `npm run stress -- torture 17` runs them too. */
+const detectorTests = 'test/stress/detectors/*.test.ts';
 const tortureTests = 'test/stress/torture/*.long.test.ts';
 /**
  * They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time; or they find a
@@ -115,13 +117,14 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       project('unit', ['src/**/*.test.ts']),
-      project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests] }),
+      project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests, detectorTests] }),
       client('client', 'replicache', 'production'),
       project('long pooled', pooledTests, { env: { TIDEMARK_TEST_POOLED: 'true' } }),
       client('long client in development', 'replicache', 'development'),
       client('long client on its own engine', 'tidemark', 'production'),
       ...['formats', 'transactions', 'plans'].map((name) => ordinary(name, [...ordinaryTests, ...cascadingTests])),
       ordinary('replica', ordinaryTests),
+      long('detectors', [detectorTests]),
       long('long browser', [browserTests], { exclude: loneTests, globalSetup: [browserSetup] }),
       // Projects of a group begin in the order of their names, so the longest file is not left to the end.
       long('long torture', [tortureTests]),

@@ -9,14 +9,13 @@ import { PokeStreams } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
 import { SetupError } from './errors.js';
 import { isUserID } from './http/identify.js';
-import type { Budget } from './limits/budget.js';
-import { streamBudget } from './limits/request-limits.js';
+import type { Admission } from './limits/admission.js';
 import type { Logger } from './log.js';
 import type { DescribedRows } from './openapi/schemas/row-schema.js';
 import { OpenSubscriptions } from './pokes/open-subscriptions.js';
 import type { Mutators } from './registry/mutators.js';
 import type { ReplicaRouter } from './replicas/replica-router.js';
-import type { Semaphores } from './semaphores.js';
+import type { Semaphores } from './limits/semaphores.js';
 import type { SharedResources } from './shared-resources.js';
 import { AuditLog } from './store/audit-log.js';
 import { recordDisconnect } from './store/disconnects.js';
@@ -34,6 +33,7 @@ export interface EngineParts<Tx, Context> {
   readonly mutators: Mutators<Tx, Context>;
   readonly telemetry: Telemetry;
   readonly log: Logger;
+  readonly admission: Admission;
   /** If set, the engine runs no upkeep in the background; the owner of the resources decides when to run it. */
   readonly sharedResources?: SharedResources | undefined;
 }
@@ -56,8 +56,6 @@ export interface Engine<Context extends UserContext, Tx> {
   disconnect(userID: string): Promise<void>;
   /** The columns of each view's rows, as Postgres describes them, by the view's name. */
   readonly rows: ReadonlyMap<string, DescribedRows>;
-  /** The budget of open streams. */
-  readonly openStreams: Budget;
   readonly upkeep: Upkeep;
   /** Ends the background work, and closes the connections that the engine opened. */
   close(): Promise<void>;
@@ -81,7 +79,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     consistencyChecks = 0,
     reauthenticationSeconds = 60,
   } = options;
-  const { mutators, telemetry, log, sharedResources } = parts;
+  const { mutators, telemetry, log, admission, sharedResources } = parts;
   if (!(reauthenticationSeconds > 0)) {
     throw new SetupError('The option `reauthenticationSeconds` must be a positive number.');
   }
@@ -106,11 +104,10 @@ export async function startEngine<Context extends UserContext, Tx>(
   });
   const { pool, primary, replicaRouter, rows } = databases;
   const { db, semaphores } = primary;
-  const openStreams = streamBudget(pokes, sharedResources?.parentBudgets.streams);
   const authenticateMs = reauthenticationSeconds * 1000;
-  const streams = new PokeStreams(replicaRouter, openStreams, authenticateMs);
-  const hooks = new PokeHooks({ replicaRouter, budget: openStreams, log });
-  const watches = new Watches(replicaRouter, openStreams, authenticateMs);
+  const streams = new PokeStreams(replicaRouter, admission.streams, authenticateMs);
+  const hooks = new PokeHooks({ replicaRouter, budget: admission.streams, log });
+  const watches = new Watches(replicaRouter, admission.streams, authenticateMs);
   openSubscriptions.add(streams, hooks, watches);
   const tx = options.tx ?? ((client: ClientBase) => client as Tx);
   const seenGroups = new SeenGroups();
@@ -155,7 +152,6 @@ export async function startEngine<Context extends UserContext, Tx>(
       await recordDisconnect(db, userID);
     },
     rows,
-    openStreams,
     upkeep,
     async close() {
       endUpkeep();

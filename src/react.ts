@@ -1,4 +1,5 @@
 /** For React: a client's views, mutators and state as hooks. */
+'use client';
 
 export { type ClientContext, createClientContext } from './react/client-context.js';
 export { useMutate, usePending, useRefused, useStatus } from './react/use-client-state.js';

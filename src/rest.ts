@@ -6,8 +6,8 @@ import type { MapError } from './errors.js';
 import { createApp } from './http/app.js';
 import type { Authenticate, Visibility } from './http/identify.js';
 import type { Route } from './http/route.js';
-import type { Budget } from './limits/budget.js';
-import { bodyBudget, type RequestLimitOptions, requestLimits } from './limits/request-limits.js';
+import { Admission } from './limits/admission.js';
+import type { RequestLimitOptions } from './limits/request-limits.js';
 import type { Semaphore } from './limits/semaphore.js';
 import { describeError, type Logger, resolveLogger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo, defaultInfoWithViews } from './openapi/document.js';
@@ -73,7 +73,6 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
   options: CreateRestOptions<Context, Tx>,
 ): Rest {
   const { transact, query, authenticate, basePath = '' } = options;
-  const limits = requestLimits(options.limits);
   const log = resolveLogger(options.log);
   const routes = restSurface({
     ...options,
@@ -82,8 +81,7 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
     authenticate,
     basePath,
     idempotent: query !== undefined,
-    limit: limits.call,
-    bodies: bodyBudget(limits),
+    admission: new Admission({ limits: options.limits }),
     log,
   });
   return createApp(routes, log);
@@ -97,10 +95,7 @@ export interface RestSurfaceOptions<Context extends UserContext, Tx> extends Res
   readonly basePath: string;
   /** True if calls can carry an `Idempotency-Key`. */
   readonly idempotent: boolean;
-  /** The maximum body of a call or a batch, in bytes. */
-  readonly limit: number;
-  /** The budget of bodies in memory. */
-  readonly bodies: Budget;
+  readonly admission: Admission;
   readonly mapError?: MapError | undefined;
   /** Default: none. */
   readonly auditLog?: AuditLog | undefined;
@@ -121,7 +116,7 @@ const day = 24 * 60 * 60;
 
 /** Returns the REST surface's routes. Creates the document in the background, and logs what it cannot describe. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transactions, authenticate, basePath, limit, bodies, writes, auditLog, mapError, log } = options;
+  const { mutators, transactions, authenticate, basePath, admission, writes, auditLog, mapError, log } = options;
   const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
   const calls = new Calls({
     mutators,
@@ -132,7 +127,7 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
   });
   const { views } = options;
   const calling =
-    views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, limit, bodies, writes });
+    views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, admission, writes });
   const routes = [...calling, ...(views?.routes ?? [])];
   if (discovery === 'off') return routes;
 

@@ -8,8 +8,7 @@ import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
 import type { Route } from './http/route.js';
-import { RateLimits } from './limits/rate-limits.js';
-import { bodyBudget, requestLimits, spoolBudget } from './limits/request-limits.js';
+import { Admission } from './limits/admission.js';
 import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
 import { defineMutators } from './registry/mutators.js';
@@ -108,23 +107,21 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   options: SyncOptions<Context, Tx>,
   { sharedResources, processes }: StartOptions = {},
 ): Promise<StartedSync<Context>> {
-  const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {} } = options;
+  const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {}, pokes } = options;
   const log = sharedResources?.log ?? resolveLogger(options.log);
-  const limits = requestLimits(options.limits);
-  const bodies = bodyBudget(limits, sharedResources?.parentBudgets.bodies);
-  const spool = spoolBudget(limits, sharedResources?.parentBudgets.spool);
+  const { limits } = options;
+  const admission = new Admission({ limits, rates, streams: pokes, parent: sharedResources?.parentAdmission });
   const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', processes));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
-  const engine = await startEngine(options, { mutators, telemetry, log, sharedResources });
+  const engine = await startEngine(options, { mutators, telemetry, log, admission, sharedResources });
   const { semaphores, replicaRouter, auditLog, pulls, pushes, streams, hooks, watches, transactions, upkeep } = engine;
   const sample = sampleInput(options);
   const readiness = new ServerReadiness({ replicaRouter, upkeep, sample });
 
   const { authenticate } = options;
-  const shared = { authenticate, basePath, bodies };
-  const delivery = { spool, compression };
-  const sync = new SyncEndpoints<Context>({ ...delivery, basePath, bodies, pulls, pushes, pokes: streams, limits });
+  const shared = { authenticate, basePath, admission };
+  const sync = new SyncEndpoints<Context>({ basePath, admission, compression, pulls, pushes, pokes: streams });
   const routes = [
     sync.pullRoute(paths.pull, authenticate),
     sync.pushRoute(paths.push, authenticate),
@@ -134,24 +131,23 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
     const { schemaVersions, mapError } = options;
-    const viewOptions = { ...shared, ...delivery, views: listed, pulls, watches, schemaVersions };
+    const viewOptions = { ...shared, compression, views: listed, pulls, watches, schemaVersions };
     const views = {
       routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
     };
     const { writes } = semaphores;
-    const calls = { mutators, transactions, writes, idempotent: true, limit: limits.call, auditLog, mapError };
+    const calls = { mutators, transactions, writes, idempotent: true, auditLog, mapError };
     const surface = { ...shared, ...calls, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
-  const budgets = { bodies, spool, streams: engine.openStreams };
-  const gaugeSources = { db: engine.db, semaphores, ...budgets, replicaRouter, upkeep };
+  const gaugeSources = { db: engine.db, semaphores, admission, replicaRouter, upkeep };
   const endObserving = sharedResources ? () => {} : observeGauges(gaugeSources, telemetry);
   if (metrics !== 'off' && telemetry.isExposed) {
     routes.push(metricsRoute({ telemetry, basePath, authenticate: metrics === 'public' ? undefined : authenticate }));
   }
   const observer = new RequestTelemetry(telemetry, sharedResources?.requestTracker);
-  const appOptions = { observer, rateLimits: new RateLimits(rates) };
+  const appOptions = { observer, admission };
   const app = createApp(routes, log, appOptions);
   const answer = (route: Route, request: Request, env: unknown) => createHandler(route, log, appOptions)(request, env);
 

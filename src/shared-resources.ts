@@ -1,6 +1,6 @@
 /** The resources that several syncs in one process share. */
 import type { ConnectionBudget } from './db/connection-budget.js';
-import type { BudgetOptions } from './limits/budget.js';
+import type { AdmissionOptions } from './limits/admission.js';
 import type { PollPacer } from './limits/poll-pacer.js';
 import type { Logger } from './log.js';
 import type { RequestTracker } from './telemetry/requests.js';
@@ -12,8 +12,8 @@ export interface SharedResources {
   readonly log: Logger;
   /** The limit on connections to databases. */
   readonly connectionBudget: Pick<ConnectionBudget, 'createPool'>;
-  /** The parents of a sync's budgets. */
-  readonly parentBudgets: Readonly<Record<'bodies' | 'spool' | 'streams', BudgetOptions['parent']>>;
+  /** The admission of all of them together. */
+  readonly parentAdmission: AdmissionOptions['parent'];
   readonly pollPacer: PollPacer;
   /** Counts the requests of the sync. */
   readonly requestTracker: RequestTracker;

@@ -6,7 +6,7 @@ import { metricsRoute } from './endpoints/metrics.js';
 import { Problem } from './errors.js';
 import { createApp, createRefusal } from './http/app.js';
 import type { Route } from './http/route.js';
-import { Budget } from './limits/budget.js';
+import { Admission } from './limits/admission.js';
 import { PollPacer } from './limits/poll-pacer.js';
 import { resolveLogger } from './log.js';
 import { isStorableText } from './protocol/fields.js';
@@ -36,8 +36,6 @@ export interface Tenants<Context extends UserContext = UserContext>
 }
 
 const MiB = 1024 * 1024;
-/** The part of each shared budget that one tenant can use. */
-const share = 1 / 4;
 /** The maximum length of a tenant's name, in UTF-16 units. */
 const maxNameLength = 200;
 
@@ -68,10 +66,10 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
   }
   const telemetry = await Telemetry.start(metrics !== 'off', processes);
   const connectionBudget = new ConnectionBudget(connections);
-  const budgets = sharedBudgets();
-  const resources = { log, telemetry, connectionBudget, budgets, pollPacer: new PollPacer() };
+  const admission = sharedAdmission();
+  const resources = { log, telemetry, connectionBudget, admission, pollPacer: new PollPacer() };
   const registry = new TenantRegistry({ maxOpen, idleMs, application: options, resources });
-  const gauges = new TenantGauges({ connectionBudget, budgets, registry });
+  const gauges = new TenantGauges({ connectionBudget, admission, registry });
   telemetry.observe(gauges);
 
   const appOptions = { observer: new RequestTelemetry(telemetry) };
@@ -123,14 +121,12 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxNameLength && isStorableText(value);
 }
 
-/** The budgets of all tenants together. One tenant can use as much as a server with only this tenant could. */
-function sharedBudgets() {
-  const budget = (total: number, refusal: string) => new Budget({ total, perUser: share * total, refusal });
-  return {
-    bodies: budget(128 * MiB, 'Too many large requests are being served; try again later'),
-    spool: budget(4096 * MiB, 'Too many clients read slowly'),
-    streams: budget(40_000, 'Too many streams of pokes are open; try again later'),
-  };
+/** The admission of all tenants together. One tenant can use as much as a server with only this tenant could. */
+function sharedAdmission(): Admission {
+  return new Admission({
+    limits: { bodies: 128 * MiB, spool: 4096 * MiB },
+    streams: { maxStreams: 40_000, maxStreamsPerUser: 10_000 },
+  });
 }
 
 /** The routes of the process. A tenant's failure does not make it unready, which would cut off all other tenants. */

@@ -6,7 +6,8 @@ import type { Caller } from '../http/identify.js';
 import { type Authenticate, identify } from '../http/identify.js';
 import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
-import type { Budget, Reservation } from '../limits/budget.js';
+import type { Admission } from '../limits/admission.js';
+import type { Reservation } from '../limits/budget.js';
 import type { Semaphore } from '../limits/semaphore.js';
 import { type CallRequest, decodeBatch } from '../protocol/calls.js';
 import { fromPathSegment } from '../protocol/path-segment.js';
@@ -18,10 +19,7 @@ export interface RestRoutesOptions<Context extends UserContext> {
   readonly authenticate: Authenticate<Context>;
   /** The prefix of `/api`. */
   readonly basePath: string;
-  /** The maximum size of a body, in bytes. */
-  readonly limit: number;
-  /** The budget for bodies in memory. */
-  readonly bodies: Budget;
+  readonly admission: Admission;
   /** The permits for calls. Default: calls need none. */
   readonly writes?: Semaphore | undefined;
 }
@@ -47,7 +45,7 @@ async function handleCall<Context extends UserContext>(
   name: string,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  return options.bodies.during(caller.context.userID, async (reservation) => {
+  return options.admission.bodies.during(caller.context.userID, async (reservation) => {
     const { value: args } = await readBody(exchange, options, reservation);
     return run(exchange, options, caller, { kind: 'call', call: { name, args } });
   });
@@ -58,7 +56,7 @@ async function handleBatch<Context extends UserContext>(
   options: RestRoutesOptions<Context>,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  return options.bodies.during(caller.context.userID, async (reservation) => {
+  return options.admission.bodies.during(caller.context.userID, async (reservation) => {
     const hasBody = exchange.request.headers.has('Content-Type');
     const entries = hasBody ? (await readBody(exchange, options, reservation)).value : undefined;
     if (!Array.isArray(entries)) {
@@ -72,10 +70,10 @@ async function handleBatch<Context extends UserContext>(
 
 function readBody(
   { request }: Exchange,
-  { limit }: { readonly limit: number },
+  { admission: { limits } }: { readonly admission: Admission },
   reservation: Reservation,
 ): Promise<JSONBody> {
-  return readOptionalJSON(request, { limit, reservation }, { exactNumbers: true });
+  return readOptionalJSON(request, { limit: limits.call, reservation }, { exactNumbers: true });
 }
 
 async function run<Context extends UserContext>(

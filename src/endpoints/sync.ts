@@ -6,8 +6,6 @@ import { type Authenticate, identify } from '../http/identify.js';
 import { decodeText, parse, parseText } from '../http/parse.js';
 import { annotate, type Exchange, type Route } from '../http/route.js';
 import { type Delivery, deliver } from '../http/sending/deliver.js';
-import type { Budget } from '../limits/budget.js';
-import type { RequestLimits } from '../limits/request-limits.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest } from '../protocol/push.js';
 import type { PullService } from './pull-service.js';
@@ -25,9 +23,6 @@ export interface SyncEndpointsOptions<Context extends UserContext> extends Deliv
   readonly pokes: PokeStreams<Context>;
   /** The prefix of all paths, for the labels. */
   readonly basePath: string;
-  readonly limits: RequestLimits;
-  /** The budget for bodies in memory. */
-  readonly bodies: Budget;
 }
 
 /** The endpoints that sync clients call. Whatever its path, a route has the label of its endpoint's default path. */
@@ -70,7 +65,8 @@ export class SyncEndpoints<Context extends UserContext> {
   }
 
   async #pull(exchange: Exchange, authenticate: Authenticate<Context>): Promise<Answer> {
-    const { pulls, limits, bodies, spool, compression } = this.#options;
+    const { pulls, admission, compression } = this.#options;
+    const { bodies, limits } = admission;
     const caller = await identify(exchange, authenticate);
     const request = await bodies.during(caller.context.userID, async (reservation) =>
       this.#decoder.decode(await readBytes(exchange.request, { limit: limits.pull, reservation })),
@@ -78,11 +74,12 @@ export class SyncEndpoints<Context extends UserContext> {
     if ('error' in request) return json(request);
     const answer = await pulls.pull(request, caller);
     if ('error' in answer) return json(answer);
-    return deliver(answer, exchange.request, caller, { compression, spool });
+    return deliver(answer, exchange.request, caller, { compression, admission });
   }
 
   async #push(exchange: Exchange, authenticate: Authenticate<Context>): Promise<Answer> {
-    const { pushes, limits, bodies } = this.#options;
+    const { pushes, admission } = this.#options;
+    const { bodies, limits } = admission;
     const { requestID } = exchange;
     const caller = await identify(exchange, authenticate);
     return bodies.during(caller.context.userID, async (reservation) => {

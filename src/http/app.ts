@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { Problem } from '../errors.js';
-import type { RateLimits } from '../limits/rate-limits.js';
+import type { Admission } from '../limits/admission.js';
 import { describeError, type Logger, withFields } from '../log.js';
 import type { Answer } from './answer.js';
 import { addressOf, releaseBody } from './node-exchange.js';
@@ -20,8 +20,8 @@ export interface App {
 export interface AppOptions {
   /** Observes every request. Default: none. */
   readonly observer?: RequestObserver | undefined;
-  /** Default: there is no limit. */
-  readonly rateLimits?: RateLimits | undefined;
+  /** Default: every request is admitted. */
+  readonly admission?: Admission | undefined;
 }
 
 /** Creates an app that serves routes; earlier ones take precedence. It refuses other paths and methods. */
@@ -97,14 +97,14 @@ interface Parts {
 /** Answers a request. Only this function turns errors into responses and logs requests. */
 async function respond(
   { request, path, env }: Incoming,
-  { route, logLevel, log, options: { observer, rateLimits } }: Parts,
+  { route, logLevel, log, options: { observer, admission } }: Parts,
   handler: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Response> {
   observer?.began();
   const requestID = requestIDOf(request.headers);
   const requestLog = withFields(log, { requestID: requestID.value });
   const annotations: Annotations = {};
-  const exchange = { request, requestID, log: requestLog, annotations, rateLimits };
+  const exchange = { request, requestID, log: requestLog, annotations, admission };
   const record = new RequestRecord({
     method: request.method,
     path,
@@ -115,7 +115,7 @@ async function respond(
     annotations,
   });
   try {
-    if (rateLimits) await rateLimits.admitAddress(request, addressOf(env), requestLog);
+    if (admission) await admission.admitAddress(request, addressOf(env), requestLog);
     const answer = await (observer ? observer.around({ exchange, route }, () => handler(exchange)) : handler(exchange));
     if (answer.kind === 'json') {
       record.end(200, Buffer.byteLength(answer.text));

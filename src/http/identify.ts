@@ -36,11 +36,11 @@ export interface IdentifiedCaller<Context extends UserContext = UserContext> ext
  * read the body or returned an invalid time; and whatever `authenticate` throws.
  */
 export async function identify<Context extends UserContext>(
-  { request, requestID, log, annotations, rateLimits }: Exchange,
+  { request, requestID, log, annotations, admission }: Exchange,
   authenticate: Authenticate<Context>,
 ): Promise<IdentifiedCaller<Context>> {
   const context = await contextOf(request, authenticate, log);
-  await rateLimits?.admitUser(context, log);
+  await admission?.admitUser(context, log);
   return { context, requestID: requestID.value, log, request, annotations, authenticate };
 }
 

@@ -1,5 +1,5 @@
 /** Endpoints, and the requests that they answer. */
-import type { RateLimits } from '../limits/rate-limits.js';
+import type { Admission } from '../limits/admission.js';
 import type { Logger } from '../log.js';
 import type { Answer } from './answer.js';
 
@@ -24,8 +24,8 @@ export interface Exchange {
   readonly log: Logger;
   /** Added to the request's log line and metrics. `annotate` extends them. */
   readonly annotations: Annotations;
-  /** Default: there is no limit. */
-  readonly rateLimits?: RateLimits | undefined;
+  /** Default: every request is admitted. */
+  readonly admission?: Admission | undefined;
 }
 
 /** An endpoint's annotations of a request, for the log and for metrics. */

@@ -17,7 +17,7 @@ import {
 } from '../store/patches/cohorts.js';
 import { changedTablesOf } from '../store/patches/patch-sql.js';
 import { maxAttempts } from './patch-stream.js';
-import type { DeltaReader, Patch, Reader } from './reader.js';
+import { abortSignalOf, type DeltaReader, type Patch, type Reader, statementKey } from './reader.js';
 
 const maxWaitMs = 100;
 
@@ -48,7 +48,7 @@ export class CohortReads {
   readonly #deltas = new Coalescer(
     (readers: readonly DeltaReader[], signal) => this.#read(readers, signal),
     maxWaitMs,
-    ({ reader }) => reader.signal,
+    ({ reader }) => abortSignalOf(reader),
   );
   readonly #texts = new BoundedMap<string, string>(maxStatements);
 
@@ -59,7 +59,7 @@ export class CohortReads {
 
   /** Returns one reader's delta; undefined if it is not small after all, or if a statement of several cohorts fails. */
   delta(deltaReader: DeltaReader): Promise<Patch | undefined> {
-    return this.#deltas.ask(deltaReader.reader.statementKey, deltaReader);
+    return this.#deltas.ask(statementKey(deltaReader.reader), deltaReader);
   }
 
   async #read(
@@ -89,13 +89,14 @@ export class CohortReads {
     cohorts: readonly ReaderCohort[],
     signal: AbortSignal | undefined,
   ): Promise<Map<Reader, Patch>> {
-    const { views, schema, statementKey } = cohorts[0]!.readers[0]!;
+    const first = cohorts[0]!.readers[0]!;
+    const { views, schema } = first;
     const changes = changedTablesOf(schema.tables, rows);
     const isShared = cohorts.length > 1;
     const readers = cohorts.flatMap((cohort) => cohort.readers);
     const groupIDs = [...new Set(readers.map(({ groupRequest }) => groupRequest.clientGroupID))];
     const input = { base, tables: schema.tableIDs, groupIDs };
-    const key = [statementKey, isShared, ...changes.map(({ table }) => table.id)].join();
+    const key = [statementKey(first), isShared, ...changes.map(({ table }) => table.id)].join();
     const text =
       this.#texts.get(key) ??
       cohortSql(
@@ -115,9 +116,9 @@ export class CohortReads {
     });
     // An error in one user's view must not affect other users, so each reads alone.
     if (lines === undefined) return new Map();
-    const [first, ...ops] = lines as [CohortLine, ...CohortLine[]];
+    const [firstLine, ...ops] = lines as [CohortLine, ...CohortLine[]];
     if (ops.length > maxOps || ops.some(({ line }) => line === null)) return new Map();
-    const observation = readPatchObservation(first.line!);
+    const observation = readPatchObservation(firstLine.line!);
     this.#cache()?.learn(observation.groups);
     const texts = textsByCohort(ops);
     const changed = changes.map(({ table }) => table.id);

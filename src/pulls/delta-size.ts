@@ -4,7 +4,7 @@ import { Coalescer } from '../change-log/coalesce.js';
 import type { Database } from '../db/database.js';
 import type { ObservedState } from '../store/observation.js';
 import { countChangedKeys, estimateViewSize, type ViewSize } from '../store/sizes.js';
-import type { DeltaReader, Reader } from './reader.js';
+import { abortSignalOf, type DeltaReader, type Reader, readerKey } from './reader.js';
 
 /** With a number: a reset is cheaper, if the views have no more rows than that. */
 export type DeltaSize = 'short' | 'long' | { readonly maxResetRows: number };
@@ -35,7 +35,7 @@ export class DeltaSizes {
       return questions.map(() => size);
     },
     maxWaitMs,
-    ({ reader }) => reader.signal,
+    ({ reader }) => abortSignalOf(reader),
   );
 
   constructor(db: Database) {
@@ -49,7 +49,7 @@ export class DeltaSizes {
   async of(reader: Reader, changed: ObservedState['changeCounts'], minRows = 0): Promise<DeltaSize> {
     // Every changed key has at least one log row.
     if (isShort(changed.reduce((sum, [, rows]) => sum + rows, 0))) return 'short';
-    return this.#answers.ask(`${minRows} ${reader.key}`, { reader, changed, minRows });
+    return this.#answers.ask(`${minRows} ${readerKey(reader)}`, { reader, changed, minRows });
   }
 
   async #sizeFor(

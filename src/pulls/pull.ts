@@ -6,7 +6,7 @@ import type { UserContext } from '../context.js';
 import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
-import { throttleQueries } from '../semaphores.js';
+import { throttleQueries } from './permits.js';
 import type { ObservedState } from '../store/observation.js';
 import type { Collaborators } from './collaborators.js';
 import { DeltaSizes } from './delta-size.js';

@@ -10,7 +10,7 @@ import { fullPatch } from '../store/patches/full-patch.js';
 import { fullPatchWithChecksums } from '../store/patches/patch-sql.js';
 import { literalObservation } from '../store/poll.js';
 import type { Collaborators } from './collaborators.js';
-import { openWithPermit } from './open-with-permit.js';
+import { openWithPermit } from './permits.js';
 import { openFullPatch, openFullPatchWithChecksums, type PatchStream } from './patch-stream.js';
 import { type AnswerPlan, changedTables, covers, type ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';

@@ -15,11 +15,17 @@ import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 import type { ResolvedView } from '../view/client-views.js';
 import type { PatchStream } from './patch-stream.js';
 
-/** The parts of a reader. */
-export interface ReaderParts {
-  readonly resolved: ResolvedViews;
+/** The base of a pull: its cookie, and how it differs from the current views. */
+export interface Reader {
   readonly caller: Caller;
+  readonly resolved: ResolvedViews;
   readonly verifiedCookie: VerifiedCookie;
+  readonly cookie: OpenedCookie;
+  /** The cookie's snapshot. */
+  readonly base: Snapshot;
+  readonly views: readonly ResolvedView[];
+  /** The schema state of the views, and of the cookie's views if they differ. */
+  readonly schema: SchemaState;
   /** The consistency check in the cookie of a sampled client. */
   readonly consistencyCheck: ConsistencyCheck | null;
   /** The checksums that must come with a delta. */
@@ -31,79 +37,34 @@ export interface ReaderParts {
   readonly schemaChanges: SchemaChanges;
 }
 
-/** The base of a pull: its cookie, and how it differs from the current views. */
-export class Reader implements Readonly<Omit<ReaderParts, 'resolved'>> {
-  readonly #resolved: ResolvedViews;
-  readonly caller: Caller;
-  readonly verifiedCookie: VerifiedCookie;
-  readonly consistencyCheck: ConsistencyCheck | null;
-  readonly checksumMode: ChecksumScope;
-  readonly groupRequest: GroupRequest;
-  readonly viewDifference: ViewSetDifference | undefined;
-  readonly schemaChanges: SchemaChanges;
+/**
+ * Identifies the user, the views with their parameters, the cluster, the base with its heartbeat, and the checksums; and
+ * the cookie's views and schema hashes if they differ. Readers with the same key differ only in `groupRequest`. The key
+ * contains the user ID itself, so that keeping users' rows apart does not depend on a digest.
+ */
+export function readerKey({ caller, resolved, cookie, checksumMode, viewDifference, schemaChanges }: Reader): string {
+  const { snapshot, databaseID, heartbeat, views, parameters, schemaHashes } = cookie;
+  return JSON.stringify([
+    caller.context.userID,
+    resolved.viewsDigest,
+    resolved.schema.cluster,
+    databaseID,
+    snapshot,
+    heartbeat,
+    checksumMode,
+    ...(viewDifference ? [views, parameters] : []),
+    ...(schemaChanges.size > 0 ? [schemaHashes] : []),
+  ]);
+}
 
-  constructor(parts: ReaderParts) {
-    this.#resolved = parts.resolved;
-    this.caller = parts.caller;
-    this.verifiedCookie = parts.verifiedCookie;
-    this.consistencyCheck = parts.consistencyCheck;
-    this.checksumMode = parts.checksumMode;
-    this.groupRequest = parts.groupRequest;
-    this.viewDifference = parts.viewDifference;
-    this.schemaChanges = parts.schemaChanges;
-  }
+/** Identifies the views without their parameters, and the cluster. */
+export function statementKey({ resolved, schema }: Reader): string {
+  return JSON.stringify([resolved.queryDigest, schema.cluster]);
+}
 
-  get cookie(): OpenedCookie {
-    return this.verifiedCookie.cookie;
-  }
-
-  get schema(): SchemaState {
-    return this.viewDifference?.schema ?? this.#resolved.schema;
-  }
-
-  get views(): readonly ResolvedView[] {
-    return this.#resolved.views;
-  }
-
-  /** Aborts when the client disconnects. */
-  get signal(): AbortSignal | undefined {
-    return this.caller.request?.signal;
-  }
-
-  /** The cookie's snapshot. */
-  get base(): Snapshot {
-    return this.verifiedCookie.cookie.parsedSnapshot;
-  }
-
-  /**
-   * Identifies the user, the views with their parameters, the cluster, the base with its heartbeat, and the checksums;
-   * and the cookie's views and schema hashes if they differ. Readers with the same key differ only in `groupRequest`.
-   * The key contains the user ID itself, so that keeping users' rows apart does not depend on a digest.
-   */
-  get key(): string {
-    const { schema, viewsDigest } = this.#resolved;
-    const { snapshot, databaseID, heartbeat, views, parameters, schemaHashes } = this.verifiedCookie.cookie;
-    const before = [
-      ...(this.viewDifference ? [views, parameters] : []),
-      ...(this.schemaChanges.size > 0 ? [schemaHashes] : []),
-    ];
-    const { userID } = this.caller.context;
-    return JSON.stringify([
-      userID,
-      viewsDigest,
-      schema.cluster,
-      databaseID,
-      snapshot,
-      heartbeat,
-      this.checksumMode,
-      ...before,
-    ]);
-  }
-
-  /** Identifies the views without their parameters, and the cluster. */
-  get statementKey(): string {
-    return JSON.stringify([this.#resolved.queryDigest, this.schema.cluster]);
-  }
+/** Returns a signal that aborts when the client disconnects. Creating it takes time. */
+export function abortSignalOf({ caller }: Reader): AbortSignal | undefined {
+  return caller.request?.signal;
 }
 
 /** A reader of a delta. */

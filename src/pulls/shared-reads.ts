@@ -11,10 +11,10 @@ import { changedTablesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { literalObservation, type PollInput, pollStatement } from '../store/poll.js';
 import { readableChanges } from '../store/row-formats/schema-change.js';
 import { CohortReads } from './cohort-reads.js';
-import { openWithPermit } from './open-with-permit.js';
+import { openWithPermit } from './permits.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
 import { type ReadRequirement, satisfies } from './read-requirement.js';
-import type { DeltaReader, Patch, Reader } from './reader.js';
+import { abortSignalOf, type DeltaReader, type Patch, type Reader, readerKey } from './reader.js';
 
 interface LargeDeltaReader extends DeltaReader {
   readonly semaphore: Semaphore;
@@ -35,12 +35,12 @@ export class SharedReads {
   readonly #probes = new Coalescer(
     (readers: readonly Reader[], signal) => this.#probe(readers, signal),
     maxWaitMs,
-    ({ signal }) => signal,
+    abortSignalOf,
   );
   readonly #deltas = new Coalescer(
     (readers: readonly LargeDeltaReader[], signal) => this.#delta(readers, signal),
     maxWaitMs,
-    ({ reader }) => reader.signal,
+    ({ reader }) => abortSignalOf(reader),
   );
 
   /** @param poller if undefined, each client view has a statement of its own */
@@ -55,7 +55,7 @@ export class SharedReads {
     const cache = await this.#poller?.poll();
     const cachedState = cache && stateFromCache(cache, reader);
     if (cachedState) return cachedState;
-    const state = await this.#probes.ask(reader.key, reader);
+    const state = await this.#probes.ask(readerKey(reader), reader);
     if (!state.diverged) cache?.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
     return state;
   }
@@ -91,7 +91,7 @@ export class SharedReads {
     const isForCohort =
       reader.checksumMode === 'no' && !reader.viewDifference && reader.schemaChanges.size === 0 && isSmall(changed);
     const patch = isForCohort ? await this.#cohortReads.delta(deltaReader) : undefined;
-    return patch ?? this.#deltas.ask(reader.key, { ...deltaReader, semaphore });
+    return patch ?? this.#deltas.ask(readerKey(reader), { ...deltaReader, semaphore });
   }
 
   async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<ObservedState[]> {
@@ -133,7 +133,7 @@ export class SharedReads {
     const [, ...otherReaders] = deltaReaders;
     return [
       { ...patches[0]!, more: stream },
-      ...otherReaders.map(async (other) => (await this.#delta([other], other.reader.signal))[0]!),
+      ...otherReaders.map(async (other) => (await this.#delta([other], abortSignalOf(other.reader)))[0]!),
     ];
   }
 }

@@ -6,7 +6,7 @@ import { type NotifierOptions, PokeNotifier } from '../pokes/poke-notifier.js';
 import { ConsistencyChecker } from '../pulls/consistency-checker.js';
 import { Puller } from '../pulls/pull.js';
 import { SchemaCache } from '../schema/schema-cache.js';
-import { type Semaphores, semaphoresFor } from '../semaphores.js';
+import { type Semaphores, semaphoresFor } from '../limits/semaphores.js';
 import { ClientViews } from '../view/client-views.js';
 import type { Views } from '../view/define.js';
 

@@ -1,8 +1,8 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import type { Budget } from '../limits/budget.js';
+import type { Admission } from '../limits/admission.js';
 import type { ReplicaRouter } from '../replicas/replica-router.js';
-import type { Semaphores } from '../semaphores.js';
+import type { Semaphores } from '../limits/semaphores.js';
 import { type LogState, readLogState } from '../store/log-state.js';
 import type { Upkeep } from '../store/upkeep.js';
 import { EventLoopLag } from './event-loop-lag.js';
@@ -12,9 +12,7 @@ import type { GaugeReader, GaugeValue } from './recorder.js';
 export interface GaugeSources {
   readonly db: Database;
   readonly semaphores: Semaphores;
-  readonly bodies: Budget;
-  readonly spool: Budget;
-  readonly streams: Budget;
+  readonly admission: Pick<Admission, 'bodies' | 'spool' | 'streams'>;
   readonly replicaRouter: Pick<ReplicaRouter<UserContext>, 'notifierState' | 'consistencyState' | 'standbys'>;
   readonly upkeep: Pick<Upkeep, 'state'>;
 }
@@ -35,13 +33,12 @@ export class Gauges implements GaugeReader {
 
   /** Reads the gauges. Omits those of the change log while the database is unavailable. */
   async read(): Promise<GaugeValue[]> {
-    const { db, semaphores, bodies, spool, streams, replicaRouter, upkeep } = this.#sources;
-    const budgets = { bodies, spool, streams };
+    const { db, semaphores, admission, replicaRouter, upkeep } = this.#sources;
     const { lagMs } = replicaRouter.notifierState();
     const { differences } = replicaRouter.consistencyState();
     const { heldSeconds } = upkeep.state();
     return [
-      ...gaugeValues({ connections: db.usage(), semaphores, budgets, lagMs, differences, heldSeconds }),
+      ...gaugeValues({ connections: db.usage(), semaphores, admission, lagMs, differences, heldSeconds }),
       ...replicaRouter.standbys().flatMap(({ name, isUsed, lagMs }): GaugeValue[] => {
         const attributes = { standby: name };
         return [
@@ -77,7 +74,7 @@ export class Gauges implements GaugeReader {
 export interface GaugeInputs {
   readonly connections: ReturnType<Database['usage']>;
   readonly semaphores: Readonly<Record<keyof Semaphores, Pick<Semaphores[keyof Semaphores], 'running' | 'waiting'>>>;
-  readonly budgets: Readonly<Record<'bodies' | 'spool' | 'streams', Pick<Budget, 'used'>>>;
+  readonly admission: GaugeSources['admission'];
   /** Null if there are no subscribers. */
   readonly lagMs: number | null;
   readonly differences: number;
@@ -88,7 +85,7 @@ export interface GaugeInputs {
 export function gaugeValues({
   connections,
   semaphores,
-  budgets,
+  admission,
   lagMs,
   differences,
   heldSeconds,
@@ -102,9 +99,9 @@ export function gaugeValues({
       { name: 'tidemark.semaphore.running', value: running, attributes: { semaphore } },
       { name: 'tidemark.semaphore.waiting', value: waiting, attributes: { semaphore } },
     ]),
-    { name: 'tidemark.body.memory', value: budgets.bodies.used },
-    { name: 'tidemark.spool.size', value: budgets.spool.used },
-    { name: 'tidemark.poke.streams', value: budgets.streams.used },
+    { name: 'tidemark.body.memory', value: admission.bodies.used },
+    { name: 'tidemark.spool.size', value: admission.spool.used },
+    { name: 'tidemark.poke.streams', value: admission.streams.used },
     ...(lagMs === null ? [] : [{ name: 'tidemark.poke.lag', value: lagMs / 1000 } as const]),
     { name: 'tidemark.consistency.differences', value: differences },
     { name: 'tidemark.change_log.held_back', value: heldSeconds },

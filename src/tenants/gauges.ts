@@ -1,6 +1,6 @@
 import type { UserContext } from '../context.js';
 import type { ConnectionBudget } from '../db/connection-budget.js';
-import type { Semaphores } from '../semaphores.js';
+import type { Semaphores } from '../limits/semaphores.js';
 import { EventLoopLag } from '../telemetry/event-loop-lag.js';
 import { type GaugeInputs, gaugeValues } from '../telemetry/gauges.js';
 import type { GaugeReader, GaugeValue } from '../telemetry/recorder.js';
@@ -9,7 +9,7 @@ import type { TenantRegistry } from './tenant-registry.js';
 /** The sources of the gauges of a process with tenants. */
 export interface TenantGaugeSources {
   readonly connectionBudget: ConnectionBudget;
-  readonly budgets: GaugeInputs['budgets'];
+  readonly admission: GaugeInputs['admission'];
   readonly registry: Pick<TenantRegistry<UserContext, unknown>, 'counts' | 'gaugeSources'>;
 }
 
@@ -26,7 +26,7 @@ export class TenantGauges implements GaugeReader {
   }
 
   read(): GaugeValue[] {
-    const { connectionBudget, budgets, registry } = this.#sources;
+    const { connectionBudget, admission, registry } = this.#sources;
     const all = registry.gaugeSources();
     const lags = all.flatMap(({ replicaRouter }) => replicaRouter.notifierState().lagMs ?? []);
     const totalsOf = (semaphore: keyof Semaphores) => ({
@@ -40,7 +40,7 @@ export class TenantGauges implements GaugeReader {
       ...gaugeValues({
         connections: { ...connectionBudget.usage(), waiting: connectionBudget.waiting },
         semaphores: { longReads: totalsOf('longReads'), reads: totalsOf('reads'), writes: totalsOf('writes') },
-        budgets,
+        admission,
         lagMs: lags.length > 0 ? Math.max(...lags) : null,
         differences: sum(all.map(({ replicaRouter }) => replicaRouter.consistencyState().differences)),
         heldSeconds: Math.max(0, ...all.map(({ upkeep }) => upkeep.state().heldSeconds)),

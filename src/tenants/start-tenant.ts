@@ -1,7 +1,7 @@
 import type { UserContext } from '../context.js';
 import type { BudgetedPool, ConnectionBudget } from '../db/connection-budget.js';
 import { Problem, SetupError } from '../errors.js';
-import type { Budget } from '../limits/budget.js';
+import type { Admission } from '../limits/admission.js';
 import { startDeadline } from '../limits/deadline.js';
 import { type Logger, withFields } from '../log.js';
 import { type StartedSync, startSync } from '../server.js';
@@ -14,8 +14,8 @@ import { defaultUserPrefix, UserNamespace } from './user-namespace.js';
 export interface TenantResources extends Pick<SharedResources, 'telemetry' | 'pollPacer'> {
   readonly log: Logger;
   readonly connectionBudget: ConnectionBudget;
-  /** The budgets that contain those of the tenants. */
-  readonly budgets: Readonly<Record<keyof SharedResources['parentBudgets'], Budget>>;
+  /** The admission of all tenants together. */
+  readonly admission: Admission;
 }
 
 /** Milliseconds that the application's `open` has to return a tenant's options. */
@@ -50,7 +50,7 @@ export async function startTenant<Context extends UserContext, Tx>(
   { userPrefix, ...options }: TenantConfig<Context, Tx>,
   shared: TenantResources,
 ): Promise<StartedSync<Context>> {
-  const { telemetry, pollPacer, log, connectionBudget, budgets } = shared;
+  const { telemetry, pollPacer, log, connectionBudget, admission } = shared;
   const { name: consumer } = tenant;
   const users = new UserNamespace<Context>(userPrefix ?? defaultUserPrefix(consumer));
   const pools: BudgetedPool[] = [];
@@ -75,11 +75,7 @@ export async function startTenant<Context extends UserContext, Tx>(
           pollPacer,
           log: withFields(log, { tenant: consumer }),
           connectionBudget: { createPool },
-          parentBudgets: {
-            bodies: { budget: budgets.bodies, consumer },
-            spool: { budget: budgets.spool, consumer },
-            streams: { budget: budgets.streams, consumer },
-          },
+          parentAdmission: { admission, consumer },
           requestTracker: tenant,
         },
       },

@@ -4,7 +4,7 @@ import type { EventStream } from '../../http/answer.js';
 import type { Caller, IdentifiedCaller } from '../../http/identify.js';
 import { readAhead } from '../../http/sending/read-ahead.js';
 import { type StreamOwner, toStream } from '../../http/sending/stream.js';
-import type { Budget } from '../../limits/budget.js';
+import type { Admission } from '../../limits/admission.js';
 import { keepAlive, retryField } from '../../protocol/poke.js';
 import { cookieIn } from '../../protocol/read-token.js';
 import { linesIn, type PatchResult } from '../../pulls/pull-result.js';
@@ -18,8 +18,7 @@ import type { ViewRequest } from './view-requests.js';
 export interface ViewStreamParts<Context extends UserContext> {
   readonly pulls: Pick<PullService<Context>, 'read'>;
   readonly watches: Watches<Context>;
-  /** The budget for bytes that are read ahead for slow clients. */
-  readonly spool: Budget;
+  readonly admission: Admission;
 }
 
 /** The maximum time in which a client reads nothing, in milliseconds. */
@@ -120,7 +119,7 @@ class ViewStream<Context extends UserContext> implements EventStream, AsyncItera
   async *#write(): AsyncGenerator<Uint8Array, undefined> {
     yield Buffer.from(retryField(streamRetryMs()));
     for (let patch = this.#first, outcome = 'changed'; outcome !== 'ended'; ) {
-      if (patch) yield* opsAsEvent(patch, readAhead(linesIn(patch), this.#caller, this.#parts.spool));
+      if (patch) yield* opsAsEvent(patch, readAhead(linesIn(patch), this.#caller, this.#parts.admission.spool));
       outcome = await this.#watch.waitForChange(keepAliveMs);
       if (outcome === 'timeout') yield Buffer.from(keepAlive);
       patch = outcome === 'changed' ? await this.#read(true) : undefined;

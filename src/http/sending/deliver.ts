@@ -1,4 +1,4 @@
-import type { Budget } from '../../limits/budget.js';
+import type { Admission } from '../../limits/admission.js';
 import type { JSONAnswer, Reply } from '../answer.js';
 import type { Caller } from '../identify.js';
 import { compress } from './compress.js';
@@ -11,8 +11,7 @@ const minCompressedLength = 1024;
 export interface Delivery {
   /** True if answers are compressed. */
   readonly compression: boolean;
-  /** The budget for bytes that are read ahead for slow clients. */
-  readonly spool: Budget;
+  readonly admission: Admission;
 }
 
 /** Compresses an answer if the client accepts that and it is worthwhile. Reads ahead if the client is slow. */
@@ -20,10 +19,10 @@ export async function deliver(
   answer: JSONAnswer,
   { headers }: Request,
   caller: Caller,
-  { compression, spool }: Delivery,
+  { compression, admission }: Delivery,
 ): Promise<JSONAnswer | Reply> {
   const isWorthIt = answer.kind === 'json in pieces' || answer.text.length >= minCompressedLength;
   const compressed = compression && isWorthIt ? await compress(answer, headers.get('Accept-Encoding')) : answer;
   if (compressed.kind !== 'json in pieces') return compressed;
-  return { ...compressed, pieces: readAhead(compressed.pieces, caller, spool) };
+  return { ...compressed, pieces: readAhead(compressed.pieces, caller, admission.spool) };
 }

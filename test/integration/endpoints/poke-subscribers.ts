@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../../src/context.js';
 import { PokeStreams } from '../../../src/endpoints/subscriptions/poke-streams.js';
-import { streamBudget } from '../../../src/limits/request-limits.js';
+import { Admission } from '../../../src/limits/admission.js';
 import type { SubscribeRequest } from '../../../src/protocol/poke.js';
 import { setUp } from './requests.js';
 
@@ -31,7 +31,7 @@ export function setUpPokes({
         return () => void subscribers.delete(poke);
       },
     },
-    streamBudget({ maxStreams: limit, maxStreamsPerUser: perUser }),
+    new Admission({ streams: { maxStreams: limit, maxStreamsPerUser: perUser } }).streams,
     60_000,
   );
   onTestFinished(() => pokes.close());

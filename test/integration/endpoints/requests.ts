@@ -9,13 +9,8 @@ import { syncPaths } from '../../../src/endpoints/sync-paths.js';
 import { json } from '../../../src/http/answer.js';
 import { createApp } from '../../../src/http/app.js';
 import type { Authenticate } from '../../../src/http/identify.js';
-import {
-  bodyBudget,
-  type RequestLimitOptions,
-  requestLimits,
-  spoolBudget,
-  streamBudget,
-} from '../../../src/limits/request-limits.js';
+import { Admission } from '../../../src/limits/admission.js';
+import type { RequestLimitOptions } from '../../../src/limits/request-limits.js';
 import type { Logger } from '../../../src/log.js';
 import type { NotifierState } from '../../../src/pokes/poke-notifier.js';
 import type { ConsistencyState } from '../../../src/pulls/consistency-checker.js';
@@ -32,7 +27,7 @@ export const push = {
   mutations: [{ id: 1, name: 'n', args: null, timestamp: 0, clientID: 'c' }],
 };
 
-type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spool' | 'pulls' | 'pushes'> & {
+type Parts = Omit<SyncEndpointsOptions<UserContext>, 'admission' | 'pulls' | 'pushes'> & {
   readonly limits: RequestLimitOptions;
   readonly authenticate: Authenticate<UserContext>;
   readonly pull: PullService<UserContext>['pull'];
@@ -46,12 +41,12 @@ type Parts = Omit<SyncEndpointsOptions<UserContext>, 'limits' | 'bodies' | 'spoo
 
 /** An app whose parts respond immediately, except for the given ones. */
 export function createPartsApp(parts: Partial<Parts>, log: Logger) {
-  const limits = requestLimits(parts.limits);
+  const admission = new Admission({ limits: parts.limits });
   const options = {
     pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>({ subscribe: async () => () => {} }, streamBudget({}), 60_000),
+    pokes: new PokeStreams<UserContext>({ subscribe: async () => () => {} }, admission.streams, 60_000),
     ready: async () => {},
     isStopping: false,
     notifier: () => ({ subscribers: 0, lagMs: null }),
@@ -60,9 +55,7 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     basePath: '',
     compression: false,
     ...parts,
-    limits,
-    bodies: bodyBudget(limits),
-    spool: spoolBudget(limits),
+    admission,
   };
   const { authenticate } = options;
   const { pull: answerPull, push: answerPush } = options;

@@ -9,7 +9,8 @@ import { none, some } from '../results.js';
 /** The kills hit at random points, so there can be several tries. */
 const tries = 3;
 const tests = [
-  'test/stress/oracle/broken.long.test.ts',
+  'test/stress/detectors/fuzz.test.ts',
+  'test/stress/detectors/oracle.test.ts',
   'test/stress/oracle/standbys.long.test.ts',
   'test/integration/live/calls-killed.long.test.ts',
 ];

@@ -1,3 +1,5 @@
+/** Work that needs a permit, because it takes a connection. */
+import type { Database, Statement } from '../db/database.js';
 import type { Caller } from '../http/identify.js';
 import type { Semaphore } from '../limits/semaphore.js';
 
@@ -18,4 +20,9 @@ export async function openWithPermit<T extends { close(): Promise<void> }>(
     release();
     throw error;
   }
+}
+
+/** Returns a database whose queries wait for a permit. They serve several users, so they count for none of them. */
+export function throttleQueries(semaphore: Semaphore, db: Database): Database {
+  return { ...db, query: <Row>(statement: Statement) => semaphore.run(undefined, () => db.query<Row>(statement)) };
 }

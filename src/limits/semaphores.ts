@@ -1,6 +1,5 @@
 /** Divides the connections of a server between kinds of work. */
-import type { Database, Statement } from './db/database.js';
-import { Semaphore } from './limits/semaphore.js';
+import { Semaphore } from './semaphore.js';
 
 /** With ten connections or more, work that hangs behind two of the semaphores leaves connections for the third. */
 export interface Semaphores {
@@ -27,9 +26,4 @@ export function semaphoresFor(connections: number): Semaphores {
     reads: semaphore(0.3, 5, 'pulling'),
     writes: semaphore(0.5, 10, 'writing'),
   };
-}
-
-/** Returns a database whose queries wait for a permit. They serve several users, so they count for none of them. */
-export function throttleQueries(semaphore: Semaphore, db: Database): Database {
-  return { ...db, query: <Row>(statement: Statement) => semaphore.run(undefined, () => db.query<Row>(statement)) };
 }

@@ -1,11 +1,11 @@
 /** The oracle detects known faults: each copy of the sources has one. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Patch } from '../../support/patch.js';
-import { loadBroken, removeCopies } from './broken-copy.js';
-import { claimWithoutLock, cursorOfTheLog, cursorOfXmax, cursorOfXmin, separateLastMutationID } from './classics.js';
-import { runOracle } from './oracle.js';
-import { describeDifference, type Report } from './report.js';
-import { viewSpecs } from './views.js';
+import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
+import { claimWithoutLock, cursorOfTheLog, cursorOfXmax, cursorOfXmin, separateLastMutationID } from '../oracle/classics.js';
+import { runOracle } from '../oracle/oracle.js';
+import { describeDifference, type Report } from '../oracle/report.js';
+import { viewSpecs } from '../oracle/views.js';
 
 /** A run ends at its first difference, so only a run without differences lasts this long. */
 const enough = 5000;
