@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbedded } from '../src/embedded/start.js';
+import { startEmbedded } from '../packages/embedded-postgres/src/start.js';
 import { binariesUnderTest } from '../test/support/cluster.js';
 
 export interface BenchDatabase {

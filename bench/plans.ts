@@ -1,16 +1,16 @@
 /** Shows how Postgres runs the statements behind pulls, on the database of the bench. */
 import type pg from 'pg';
-import { openPool } from '../src/db/pg.js';
-import { parseSnapshot } from '../src/protocol/snapshot.js';
-import { SchemaCache } from '../src/schema/schema-cache.js';
-import { manyRows } from '../src/store/observation.js';
-import { cohortSql } from '../src/store/patches/cohorts.js';
-import { type ChangedTable, changedTablesOf, deltaQuery } from '../src/store/patches/patch-sql.js';
-import type { SyncedTable } from '../src/store/patches/states.js';
-import { literalObservation, type PollInput, pollStatement } from '../src/store/poll.js';
-import { ClientViews, type ResolvedView } from '../src/view/client-views.js';
-import type { CompiledView } from '../src/view/compile/compile.js';
-import { render } from '../src/view/parse/template.js';
+import { openPool } from '../packages/tidemark/src/db/pg.js';
+import { parseSnapshot } from '../packages/tidemark/src/protocol/snapshot.js';
+import { SchemaCache } from '../packages/tidemark/src/schema/schema-cache.js';
+import { manyRows } from '../packages/tidemark/src/store/observation.js';
+import { cohortSql } from '../packages/tidemark/src/store/patches/cohorts.js';
+import { type ChangedTable, changedTablesOf, deltaQuery } from '../packages/tidemark/src/store/patches/patch-sql.js';
+import type { SyncedTable } from '../packages/tidemark/src/store/patches/states.js';
+import { literalObservation, type PollInput, pollStatement } from '../packages/tidemark/src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../packages/tidemark/src/view/client-views.js';
+import type { CompiledView } from '../packages/tidemark/src/view/compile/compile.js';
+import { render } from '../packages/tidemark/src/view/parse/template.js';
 import { views } from './applications/todos.mjs';
 import { userOf } from './database.js';
 import type { Plan } from './report/run-record.js';

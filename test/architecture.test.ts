@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const src = fileURLToPath(new URL('../src', import.meta.url));
+const src = fileURLToPath(new URL('../packages/tidemark/src', import.meta.url));
 
 /** The layers of ARCHITECTURE.md, lowest first. A file imports from its own layer and from those before it. */
 const [, table] = readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8').split('| Layer | What it knows |');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { kinds } from '../../src/doctor/finding.js';
+import { kinds } from '../../packages/tidemark/src/doctor/finding.js';
 
 it('docs/operations/doctor.md lists the findings of the doctor with their severities', () => {
   const text = readFileSync(new URL('../../docs/operations/doctor.md', import.meta.url), 'utf8');

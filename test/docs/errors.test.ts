@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { catalogue } from '../../src/errors.js';
+import { catalogue } from '../../packages/tidemark/src/errors.js';
 
 const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
@@ -11,7 +11,7 @@ it('docs/errors.md lists exactly the codes of the catalogue, with their statuses
 });
 
 it('docs/errors.md lists exactly the codes of the client', () => {
-  const src = new URL('../../src/', import.meta.url);
+  const src = new URL('../../packages/tidemark/src/', import.meta.url);
   const files = ['client', 'react', 'tanstack-db'].flatMap((folder) =>
     readdirSync(new URL(`${folder}/`, src), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { migrate } from '../../src/migrate.js';
+import { migrate } from '../../packages/tidemark/src/migrate.js';
 import { startAlone, write, writeHeartbeat } from '../integration/pulls/failing-over.js';
 import { silent } from '../support/log.js';
 import { type Replication, startReplication } from '../support/replication.js';

@@ -1,7 +1,7 @@
 /** The DDL in docs/operations/who-is-reset.md. Each statement runs on a live server, and resends the listed views. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { defineView, type Views } from '../../src/view/define.js';
+import { defineView, type Views } from '../../packages/tidemark/src/view/define.js';
 import { useAltered } from '../integration/pulls/altered.js';
 import { type Context, type Op, PullServer, SyncClient } from '../support/synced.js';
 

@@ -1,6 +1,6 @@
 /** Logged errors of Postgres name what failed, and quote no row. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeError } from '../../src/log.js';
+import { describeError } from '../../packages/tidemark/src/log.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;

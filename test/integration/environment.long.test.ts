@@ -7,9 +7,9 @@ import {
   forwardFromEnvironment,
   logFromEnvironment,
   openDatabase,
-} from '../../src/environment.js';
-import { SetupError } from '../../src/errors.js';
-import { explainFailure } from '../../src/failure.js';
+} from '../../packages/tidemark/src/environment.js';
+import { SetupError } from '../../packages/tidemark/src/errors.js';
+import { explainFailure } from '../../packages/tidemark/src/failure.js';
 import { memoryLog } from '../support/log.js';
 import { freePort } from '../support/process.js';
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { createSync, defineView, type Logger, migrate, type Sync, sql } from '../../src/index.js';
+import { createSync, defineView, type Logger, migrate, type Sync, sql } from '../../packages/tidemark/src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
 
 /** An easy mistake in an application: pino's methods do not work without their logger. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createSync, lazySync, migrate, type Sync } from '../../src/index.js';
+import { createSync, lazySync, migrate, type Sync } from '../../packages/tidemark/src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.js';
 import { memoryLog } from '../support/log.js';
 

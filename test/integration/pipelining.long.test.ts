@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Service, Serving, startListening } from '../../src/serving.js';
+import { type Service, Serving, startListening } from '../../packages/tidemark/src/serving.js';
 import { silent } from '../support/log.js';
 import { startServer } from './conformance/server.js';
 

@@ -68,7 +68,7 @@ describe('connectPokes', () => {
     const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
     const flags = ['--minify', '--format=esm'];
     const { stdout } = await promisify(execFile)(path('../../node_modules/.bin/esbuild'), [
-      path('../../src/poke.ts'),
+      path('../../packages/client/src/poke.ts'),
       ...flags,
     ]);
     expect(stdout).not.toMatch(/\bimport\b/);

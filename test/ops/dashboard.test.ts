@@ -19,7 +19,7 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] };
 }
 
-const text = readFileSync(new URL('../../ops/grafana.json', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../packages/tidemark/ops/grafana.json', import.meta.url), 'utf8');
 const { panels, templating } = JSON.parse(text) as Dashboard;
 const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const variables = templating.list.map(({ name }) => name);

@@ -1,6 +1,6 @@
 /** The names under which Prometheus finds what a server measures. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { counters, gauges, histograms, prometheusName } from '../../src/telemetry/instruments.js';
+import { counters, gauges, histograms, prometheusName } from '../../packages/tidemark/src/telemetry/instruments.js';
 
 const ofNode = new Registry();
 collectDefaultMetrics({ register: ofNode });

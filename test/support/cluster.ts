@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbedded } from '../../src/embedded/start.js';
+import { startEmbedded } from '../../packages/embedded-postgres/src/start.js';
 import { stockBinaries } from './stock-postgres.js';
 
 export interface TestCluster {

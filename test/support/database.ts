@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openPool } from '../../src/db/pg.js';
-import { migrateSchema } from '../../src/schema/migrate.js';
+import { openPool } from '../../packages/tidemark/src/db/pg.js';
+import { migrateSchema } from '../../packages/tidemark/src/schema/migrate.js';
 import { ordinarySettings } from './ordinary-settings.js';
 
 export interface TestDatabase {

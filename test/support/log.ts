@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/log.js';
+import type { Logger } from '../../packages/tidemark/src/log.js';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -7,8 +7,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { guardAgainstCrash } from '../../src/embedded/guard.js';
-import { changeOwner, chooseServerUser } from '../../src/embedded/user.js';
+import { guardAgainstCrash } from '../../packages/embedded-postgres/src/guard.js';
+import { changeOwner, chooseServerUser } from '../../packages/embedded-postgres/src/user.js';
 import { freePort } from './process.js';
 
 /** Debian installs it where only root's programs are. */

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import { connectPokes, type PokeOptions, type PokeTarget } from '../../src/poke.js';
+import { connectPokes, type PokeOptions, type PokeTarget } from '../../packages/client/src/poke.js';
 
 export type Answer = (response: ServerResponse) => void;
 

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../../src/embedded/start.js';
+import { startEmbedded } from '../../packages/embedded-postgres/src/start.js';
 import { binariesUnderTest, startCluster } from './cluster.js';
 import { connect, following, Standby } from './standby.js';
 

@@ -12,7 +12,7 @@ import {
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/embedded/start.js';
+import { type EmbeddedDatabase, startEmbedded } from '../../packages/embedded-postgres/src/start.js';
 import { binariesUnderTest } from './cluster.js';
 
 /** The options to start a standby with. */

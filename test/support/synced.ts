@@ -1,22 +1,22 @@
 /** A database with captured client views that can be pulled, and a client that holds the results of pulls. */
 import type pg from 'pg';
-import { ChangeLogPoller } from '../../src/change-log/change-log-poller.js';
-import type { Database } from '../../src/db/database.js';
-import { openPool } from '../../src/db/pg.js';
-import { toAnswer } from '../../src/endpoints/pull-service.js';
-import type { JSONAnswer } from '../../src/http/answer.js';
-import { toProblem } from '../../src/http/problem.js';
-import { migrate } from '../../src/migrate.js';
-import type { PullRequest } from '../../src/protocol/pull.js';
-import { ConsistencyChecker } from '../../src/pulls/consistency-checker.js';
-import { Puller } from '../../src/pulls/pull.js';
-import type { PullResult } from '../../src/pulls/pull-result.js';
-import { pullSession, type ReadRequest, readSession } from '../../src/pulls/session.js';
-import { SchemaCache } from '../../src/schema/schema-cache.js';
-import { narrow, readSchemaState, type SchemaState } from '../../src/schema/schema-state.js';
+import { ChangeLogPoller } from '../../packages/tidemark/src/change-log/change-log-poller.js';
+import type { Database } from '../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../packages/tidemark/src/db/pg.js';
+import { toAnswer } from '../../packages/tidemark/src/endpoints/pull-service.js';
+import type { JSONAnswer } from '../../packages/tidemark/src/http/answer.js';
+import { toProblem } from '../../packages/tidemark/src/http/problem.js';
+import { migrate } from '../../packages/tidemark/src/migrate.js';
+import type { PullRequest } from '../../packages/tidemark/src/protocol/pull.js';
+import { ConsistencyChecker } from '../../packages/tidemark/src/pulls/consistency-checker.js';
+import { Puller } from '../../packages/tidemark/src/pulls/pull.js';
+import type { PullResult } from '../../packages/tidemark/src/pulls/pull-result.js';
+import { pullSession, type ReadRequest, readSession } from '../../packages/tidemark/src/pulls/session.js';
+import { SchemaCache } from '../../packages/tidemark/src/schema/schema-cache.js';
+import { narrow, readSchemaState, type SchemaState } from '../../packages/tidemark/src/schema/schema-state.js';
 import { semaphoresFor } from '../../src/semaphores.js';
-import { ClientViews } from '../../src/view/client-views.js';
-import { defineView, type View, type Views } from '../../src/view/define.js';
+import { ClientViews } from '../../packages/tidemark/src/view/client-views.js';
+import { defineView, type View, type Views } from '../../packages/tidemark/src/view/define.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { memoryLog, silent } from './log.js';
 

@@ -1,7 +1,7 @@
 /** Measures what change capture costs writers. */
 import pg from 'pg';
-import { defineView, sql } from '../../../src/index.js';
-import { migrate } from '../../../src/migrate.js';
+import { defineView, sql } from '../../../packages/tidemark/src/index.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { ratioAtMost } from '../../goal.js';
 import { type Bench, type Result, short } from '../../scenario.js';
 import { inTurns, median, ratePerSecond } from '../../statistics.js';

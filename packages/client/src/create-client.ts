@@ -1,4 +1,3 @@
-import type { RowOf } from '../view/define.js';
 import { LazySession } from './lazy-session.js';
 import { callsByName, engineCall, namedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
@@ -6,6 +5,7 @@ import { type AnyOptions, type ClientOptions, checkUser, storedViewOf } from './
 import { dismissName, type Refusal } from './refusals.js';
 import { readView } from './rows/read.js';
 import { type ClientData, type ClientView, clientView } from './rows/view.js';
+import type { RowOf } from './server-types.js';
 import type { SessionLimits } from './session.js';
 import type { PendingMutation } from './stores/types.js';
 import { initialStatus, type Status } from './sync/status.js';

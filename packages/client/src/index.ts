@@ -1,11 +1,11 @@
 /** For the browser: a client, typed by the server's mutators and views. */
 
-export { ClientError } from './client/client-error.js';
-export { type Client, createClient } from './client/create-client.js';
-export type { Observable } from './client/observable.js';
-export type { ClientOptions } from './client/options.js';
-export type { Refusal } from './client/refusals.js';
-export type { ClientView, RowChange } from './client/rows/view.js';
+export { ClientError } from './client-error.js';
+export { type Client, createClient } from './create-client.js';
+export type { Observable } from './observable.js';
+export type { ClientOptions } from './options.js';
+export type { Refusal } from './refusals.js';
+export type { ClientView, RowChange } from './rows/view.js';
 export type {
   KeyValueRead,
   KeyValueStore,
@@ -13,8 +13,8 @@ export type {
   PendingMutation,
   ReadonlyJSON,
   StoreProvider,
-} from './client/stores/types.js';
-export type { Status } from './client/sync/status.js';
+} from './stores/types.js';
+export type { Status } from './sync/status.js';
 export type {
   AnyViews,
   ClientMutator,
@@ -33,4 +33,4 @@ export type {
   ReadTransaction,
   ReadView,
   WriteView,
-} from './client/types.js';
+} from './types.js';

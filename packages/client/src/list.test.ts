@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Generator, indexes, listed, type ModelOptions, type Row } from '../../test/integration/client/list-model.js';
-import type { Client, ClientTransaction, ListOptions, ReadView, StoreProvider } from '../client.js';
-import type { View } from '../view/define.js';
+import { Generator, indexes, listed, type ModelOptions, type Row } from '../../../test/integration/client/list-model.js';
+import type { Client, ClientTransaction, ListOptions, ReadView, StoreProvider } from './index.js';
 import { openClient } from './create-client.js';
+import type { AnyView } from './server-types.js';
 import { memoryStores } from './stores/memory.js';
 
-type Views = { readonly item: View<never, Row>; readonly other: View<never, Row> };
+type View = AnyView & { readonly '~row'?: Row };
+type Views = { readonly item: View; readonly other: View };
 type Transaction = ClientTransaction<Views>;
 type Write = (tx: Transaction) => Promise<void>;
 

@@ -1,8 +1,8 @@
 import type { IndexDefinition } from '#engine';
-import type { RowOf } from '../view/define.js';
 import { ClientError } from './client-error.js';
 import { fieldsOf, indexName } from './rows/keys.js';
 import type { StoredView } from './rows/read.js';
+import type { RowOf } from './server-types.js';
 import type { StoreProvider } from './stores/types.js';
 import type { AnyViews, ClientMutators, Index } from './types.js';
 

@@ -1,4 +1,4 @@
-import { connectPokes } from '../poke.js';
+import { connectPokes } from './poke.js';
 import { type ClientError, dataNotDeleted, signedOut } from './client-error.js';
 import { engineMutators, logDropped, type NamedMutators } from './mutate.js';
 import type { Observable } from './observable.js';

@@ -1,9 +1,8 @@
 /** The types of a client, derived from those of the server's registry and views. */
-import type { ArgsOf } from '../registry/types.js';
-import type { RowOf, View } from '../view/define.js';
+import type { AnyView, ArgsOf, RowOf } from './server-types.js';
 
 /** The types of an application's views, with any context. */
-export type AnyViews = Readonly<Record<string, View<never>>>;
+export type AnyViews = Readonly<Record<string, AnyView>>;
 
 /** A field of a row's key, or its text. */
 export type KeyPart = string | number | bigint | boolean;

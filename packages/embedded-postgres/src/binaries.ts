@@ -14,8 +14,8 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { SetupError } from '../errors.js';
 import { errorCode, readIfThere } from './processes.js';
+import { SetupError } from './setup-error.js';
 import { canReach, type ServerUser } from './user.js';
 
 /** Complete Postgres binaries that the server's user can run. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { SetupError } from '../errors.js';
 import { readIfThere } from './processes.js';
 import { type Programs, run } from './server.js';
+import { SetupError } from './setup-error.js';
 import { changeOwner } from './user.js';
 
 /** Clients can connect only with a password, over TCP. The server listens only on 127.0.0.1. */

@@ -1,9 +1,9 @@
 import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { SetupError } from '../errors.js';
-import type { Logger } from '../log.js';
+import type { Log } from './log.js';
 import { readIfThere } from './processes.js';
+import { SetupError } from './setup-error.js';
 
 /** The values that a client needs to connect. Stored in the folder, readable only by its owner. */
 export interface Connection {
@@ -51,7 +51,7 @@ export function saveConnection(directory: string, connection: Connection): void 
 export async function choosePort(
   requestedPort: number | undefined,
   storedPort: number | undefined,
-  log: Pick<Logger, 'info'>,
+  log: Pick<Log, 'info'>,
 ): Promise<number> {
   const preferred = requestedPort ?? storedPort ?? 0;
   const free = await freePort(preferred);

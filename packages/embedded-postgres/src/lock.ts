@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SetupError } from '../errors.js';
 import { errorCode, isRunning, startMark } from './processes.js';
+import { SetupError } from './setup-error.js';
 
 const maxAttempts = 5;
 const markName = /^lock-(\d+)-[0-9a-f]{16}$/;

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SetupError } from '../errors.js';
-import type { Logger } from '../log.js';
+import type { Log } from './log.js';
 import { endOf, errorCode, isServerOf, readPostmaster } from './processes.js';
+import { SetupError } from './setup-error.js';
 import { canReach, type ServerUser } from './user.js';
 
 const startLimit = 120_000;
@@ -87,7 +87,7 @@ export async function stopServer(programs: Programs, data: string, server: Child
 }
 
 /** Stops the server that a killed process left running on this data folder, so that it cannot block the next start. */
-export async function endLeftover(programs: Programs, data: string, log: Pick<Logger, 'info'>): Promise<void> {
+export async function endLeftover(programs: Programs, data: string, log: Pick<Log, 'info'>): Promise<void> {
   const pid = readPostmaster(data)?.pid;
   if (pid === undefined) return;
   if (!isServerOf(pid, data)) return disownPid(data);

@@ -18,14 +18,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SetupError } from '../errors.js';
-import type { Logger } from '../log.js';
 import { prepareBinaries } from './binaries.js';
 import { createCluster, majorOf, removeDrafts, resetPassword } from './cluster.js';
 import { addressOf, choosePort, connectionFile, readConnection, saveConnection } from './connection.js';
 import { lockFolder } from './lock.js';
+import type { Log } from './log.js';
 import { errorCode } from './processes.js';
 import { endLeftover, type Programs, ServerFailure, startServer } from './server.js';
+import { SetupError } from './setup-error.js';
 import { supervise } from './supervise.js';
 import { chooseServerUser } from './user.js';
 
@@ -53,7 +53,7 @@ export interface EmbeddedOptions {
   /** Server settings, for example `{ fsync: 'off' }`. Default: none. */
   settings?: Record<string, string> | undefined;
   /** Logs each notable event. Default: no log. */
-  log?: Pick<Logger, 'info' | 'warn'> | undefined;
+  log?: Log | undefined;
 }
 
 /**
@@ -130,7 +130,7 @@ interface Start {
   readonly password: string;
   readonly isPasswordNew: boolean;
   readonly settings: Readonly<Record<string, string>>;
-  readonly log: Pick<Logger, 'info'>;
+  readonly log: Pick<Log, 'info'>;
 }
 
 /** Ensures that the data exists, has the right version and this password, and that no server is running on it. */

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SetupError } from '../errors.js';
-import type { Logger } from '../log.js';
 import { guardAgainstCrash } from './guard.js';
+import type { Log } from './log.js';
 import { endOf } from './processes.js';
 import { type Programs, stopServer } from './server.js';
+import { SetupError } from './setup-error.js';
 
 /** The pauses before each attempt to restart the server, in milliseconds. If the last one fails, the server is lost. */
 const pausesMs = [0, 1_000, 3_000, 10_000, 30_000];
@@ -18,7 +18,7 @@ export interface Operation {
   readonly data: string;
   /** Restarts the server. Rejects if that fails, and soon after the signal aborts. */
   start(signal: AbortSignal): Promise<ChildProcess>;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** A server that restarts when it ends. */

@@ -1,6 +1,6 @@
 import { chownSync, existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SetupError } from '../errors.js';
+import { SetupError } from './setup-error.js';
 
 /** The user that Postgres runs as; empty for the user of this process. */
 export interface ServerUser {

@@ -1,6 +1,6 @@
 /** Reads the environment variables of a server. An empty variable counts as not set. */
 import { untilReachable } from './db/reachable.js';
-import { startEmbedded } from './embedded/start.js';
+import { startEmbedded } from './embedded.js';
 import type { ForwardOptions } from './endpoints/forward.js';
 import { SetupError } from './errors.js';
 import { explainFailure } from './failure.js';

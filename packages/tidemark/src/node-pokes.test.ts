@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type SubscriberOptions, setUpPokes } from '../test/integration/endpoints/poke-subscribers.js';
-import { collectGarbage } from '../test/support/garbage.js';
-import { memoryLog } from '../test/support/log.js';
+import { type SubscriberOptions, setUpPokes } from '../../../test/integration/endpoints/poke-subscribers.js';
+import { collectGarbage } from '../../../test/support/garbage.js';
+import { memoryLog } from '../../../test/support/log.js';
 import { listen } from './node.js';
 
 /** The memory in use after garbage collection. */

@@ -5,7 +5,7 @@ import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { views } from '../../../examples/tasks/src/views.js';
-import { createSync, migrate } from '../../../src/index.js';
+import { createSync, migrate } from '../../../packages/tidemark/src/index.js';
 import { builtPackage } from '../../support/built.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { listenWithFiles, type ServedFiles } from './served-files.js';

@@ -1,9 +1,9 @@
 /** A REST API below a prefix, whose only mutator records its calls. */
 import { z } from 'zod';
-import type { UserContext } from '../../../src/context.js';
-import { listen } from '../../../src/node.js';
-import { defineMutators, mutatorFor } from '../../../src/registry/mutators.js';
-import { createRest } from '../../../src/rest.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { listen } from '../../../packages/tidemark/src/node.js';
+import { defineMutators, mutatorFor } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createRest } from '../../../packages/tidemark/src/rest.js';
 import { memoryLog } from '../../support/log.js';
 
 interface Call {

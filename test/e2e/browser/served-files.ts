@@ -1,7 +1,7 @@
 /** Serves the files of a page beside a sync. */
-import type { Sync } from '../../../src/index.js';
-import type { Logger } from '../../../src/log.js';
-import { type Listening, listen } from '../../../src/node.js';
+import type { Sync } from '../../../packages/tidemark/src/index.js';
+import type { Logger } from '../../../packages/tidemark/src/log.js';
+import { type Listening, listen } from '../../../packages/tidemark/src/node.js';
 
 /** The text and the media type of each file, by path. */
 export type ServedFiles = Readonly<Record<string, readonly [text: string, type: string]>>;

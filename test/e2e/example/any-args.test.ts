@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, it } from 'vitest';
 import { accounts } from '../../../examples/tasks/src/accounts.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
-import { createTransact } from '../../../src/db/transact.js';
-import { MutatorError } from '../../../src/errors.js';
-import { findUnstorable } from '../../../src/protocol/json.js';
-import { InvalidArgsError, validate } from '../../../src/registry/prepare.js';
+import { createTransact } from '../../../packages/tidemark/src/db/transact.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { findUnstorable } from '../../../packages/tidemark/src/protocol/json.js';
+import { InvalidArgsError, validate } from '../../../packages/tidemark/src/registry/prepare.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { createSeeded } from './seeded.js';
 

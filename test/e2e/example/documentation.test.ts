@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { schemas } from '../../../examples/tasks/src/args.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
-import { MutatorError } from '../../../src/errors.js';
-import { validate } from '../../../src/registry/prepare.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { validate } from '../../../packages/tidemark/src/registry/prepare.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { createSeeded } from './seeded.js';
 

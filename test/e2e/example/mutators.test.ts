@@ -5,11 +5,11 @@ import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { seed } from '../../../examples/tasks/src/seed.js';
 import { views } from '../../../examples/tasks/src/views.js';
-import { createTransact, type Transact } from '../../../src/db/transact.js';
-import { MutatorError } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
-import { validate } from '../../../src/registry/prepare.js';
-import { createSync, type Sync } from '../../../src/server.js';
+import { createTransact, type Transact } from '../../../packages/tidemark/src/db/transact.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { validate } from '../../../packages/tidemark/src/registry/prepare.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { indexes, mutatorsFor } from '../../../examples/tasks/web/src/mutators.js';
-import { openClient } from '../../../src/client/create-client.js';
-import { namedMutators } from '../../../src/client/mutate.js';
-import type { AnyOptions } from '../../../src/client/options.js';
-import type { ArgsOf } from '../../../src/registry/types.js';
+import { openClient } from '../../../packages/client/src/create-client.js';
+import { namedMutators } from '../../../packages/client/src/mutate.js';
+import type { AnyOptions } from '../../../packages/client/src/options.js';
+import type { ArgsOf } from '../../../packages/tidemark/src/registry/types.js';
 import { startServer, type TestServer } from '../../integration/conformance/server.js';
 import { mutation, pull, push } from '../../integration/conformance/wire.js';
 

@@ -1,7 +1,7 @@
 /** Starts an application that serves Tidemark in its own process, and stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { settlesWithin } from '../../../src/limits/deadline.js';
+import { settlesWithin } from '../../../packages/tidemark/src/limits/deadline.js';
 import { freePort, type Running, start } from '../../support/process.js';
 import { listen } from './probe.js';
 

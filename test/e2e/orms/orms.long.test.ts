@@ -1,6 +1,6 @@
 /** Every example of an ORM, in its own process. It passes the checks for every application, and writes correctly. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { identifier } from '../../../src/sql.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
 import { type JSONObject, mutation, pull, push, send } from '../../integration/conformance/wire.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { endsCleanly, type Serving, serve } from '../hosts/host.js';

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChangeLogCache } from '../../../src/change-log/change-log-cache.js';
-import { ChangeLogPoller } from '../../../src/change-log/change-log-poller.js';
-import type { Database, Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import type { SchemaState } from '../../../src/schema/schema-state.js';
+import type { ChangeLogCache } from '../../../packages/tidemark/src/change-log/change-log-cache.js';
+import { ChangeLogPoller } from '../../../packages/tidemark/src/change-log/change-log-poller.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import type { SchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, installationOf, tableView } from '../../support/synced.js';
 import { gate } from '../pulls/watched.js';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { catalogue, type ProblemCode } from '../../../src/errors.js';
+import { catalogue, type ProblemCode } from '../../../packages/tidemark/src/errors.js';
 
 export interface SentCall {
   readonly method: string | undefined;

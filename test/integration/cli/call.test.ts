@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ProblemCode } from '../../../src/errors.js';
+import type { ProblemCode } from '../../../packages/tidemark/src/errors.js';
 import { bin } from '../../support/built.js';
 import { freePort, start } from '../../support/process.js';
 import { type CallServer, done, refuse, startCallServer } from './call-server.js';

@@ -1,7 +1,7 @@
 /** Runs the command line in this process, which is much faster than starting a process for each command. */
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runCommandLine } from '../../../src/cli/command-line.js';
+import { runCommandLine } from '../../../packages/tidemark/src/cli/command-line.js';
 import type { Output } from '../../support/process.js';
 
 export async function runHere(args: readonly string[], input: string | Buffer = ''): Promise<Omit<Output, 'signal'>> {

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AnyViews, type Client, type ClientTransaction, createClient } from '../../../src/client.js';
-import type { UserContext } from '../../../src/context.js';
-import { toPathSegment } from '../../../src/protocol/path-segment.js';
-import { identifier } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { type AnyViews, type Client, type ClientTransaction, createClient } from '../../../packages/client/src/index.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { toPathSegment } from '../../../packages/tidemark/src/protocol/path-segment.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { runHere } from '../cli/command-line.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../../src/client.js';
+import { createClient } from '../../../packages/client/src/index.js';
 import { builtPackage } from '../../support/built.js';
 
 /** Runs a module that creates a client until its process ends. Returns the module's output. */

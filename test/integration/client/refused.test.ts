@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
-import type { Refusal } from '../../../src/client.js';
+import type { Refusal } from '../../../packages/client/src/index.js';
 import { type TasksClient, useApplication } from './application.js';
 import { bodiesSentTo } from './sent.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
-import { type AnyViews, createClient } from '../../../src/client.js';
-import { Problem } from '../../../src/errors.js';
+import { type AnyViews, createClient } from '../../../packages/client/src/index.js';
+import { Problem } from '../../../packages/tidemark/src/errors.js';
 import { freePort } from '../../support/process.js';
 import { useApplication } from './application.js';
 

@@ -1,7 +1,7 @@
 /** Stores that cannot be opened, that are full, or that stop working. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import type { Status } from '../../../src/client.js';
+import type { Status } from '../../../packages/client/src/index.js';
 import { type TasksClient, useApplication } from './application.js';
 import { type Behaviour, type HostileStores, hostileStores } from './hostile-stores.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { openClient } from '../../../src/client/create-client.js';
+import { openClient } from '../../../packages/client/src/create-client.js';
 import { optimistic, type TasksOptions, useApplication } from './application.js';
 import { bodiesSentTo } from './sent.js';
 

@@ -1,9 +1,9 @@
 /** Records of clients do not accumulate forever, and a push ends soon after its client disconnects. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { forgetGroups } from '../../../src/store/seen-groups.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { forgetGroups } from '../../../packages/tidemark/src/store/seen-groups.js';
 import { startServer, type TestServer } from './server.js';
 import { mutation, pull, pullBody, push, pushBody, send } from './wire.js';
 

@@ -2,7 +2,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
 import { startServer, type TestServer } from './server.js';
 import { mutation, push, pushBody, send } from './wire.js';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
 import { startServer, type TestServer } from './server.js';
 import { type Answer, mutation, pull, pullBody, push, pushBody, send } from './wire.js';
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { views } from '../../../examples/tasks/src/views.js';
-import { migrate } from '../../../src/migrate.js';
-import { createSync } from '../../../src/server.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

@@ -1,6 +1,6 @@
 /** Pulls are compressed as the client accepts; everything else stays the same. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
 import { startServer, type TestServer } from './server.js';
 import { type Answer, pullBody, send } from './wire.js';
 

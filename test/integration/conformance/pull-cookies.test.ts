@@ -1,8 +1,8 @@
 /** Invalid cookies, and the order of the cookies that the server issues. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cookie, type Secrets, sealCookie } from '../../../src/protocol/cookie.js';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { type Cookie, type Secrets, sealCookie } from '../../../packages/tidemark/src/protocol/cookie.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { seeded } from './random.js';
 import { startServer, type TestServer } from './server.js';
 import { applied, compareCookies, type PullAnswer, pull, send } from './wire.js';

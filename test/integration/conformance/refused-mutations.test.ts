@@ -1,8 +1,8 @@
 /** Clients that request refusals receive those of their user and profile. Nothing changes for other clients. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { createSync, defineView } from '../../../src/index.js';
-import { pruneRefusals } from '../../../src/store/refusals.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { createSync, defineView } from '../../../packages/tidemark/src/index.js';
+import { pruneRefusals } from '../../../packages/tidemark/src/store/refusals.js';
 import { memoryLog } from '../../support/log.js';
 import { keysIn, pullRefused, refuse, refusedOf, serveRefusing, views } from '../writes/refused.js';
 import type { TestServer } from './server.js';

@@ -4,12 +4,12 @@ import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { views } from '../../../examples/tasks/src/views.js';
-import type { UserContext } from '../../../src/context.js';
-import { migrate } from '../../../src/migrate.js';
-import { listen } from '../../../src/node.js';
-import type { Mutators } from '../../../src/registry/mutators.js';
-import { createSync } from '../../../src/server.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { listen } from '../../../packages/tidemark/src/node.js';
+import type { Mutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 

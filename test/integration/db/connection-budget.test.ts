@@ -1,8 +1,8 @@
 /** A connection budget that several pools share. */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { type BudgetedPool, ConnectionBudget } from '../../../src/db/connection-budget.js';
-import { isTransient } from '../../../src/db/sqlstate.js';
+import { type BudgetedPool, ConnectionBudget } from '../../../packages/tidemark/src/db/connection-budget.js';
+import { isTransient } from '../../../packages/tidemark/src/db/sqlstate.js';
 import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../../support/database.js';
 
 let database: TestDatabase;

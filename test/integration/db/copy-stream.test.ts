@@ -2,8 +2,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 /** A socket that returns at most this many bytes at a time. */

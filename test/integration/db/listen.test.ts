@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { listenTo } from '../../../src/db/listen.js';
+import { listenTo } from '../../../packages/tidemark/src/db/listen.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { literal, namedLiteral } from '../../../src/db/literal.js';
+import { literal, namedLiteral } from '../../../packages/tidemark/src/db/literal.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Database, Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { SetupError } from '../../../src/errors.js';
-import { migrate, uninstall } from '../../../src/migrate.js';
-import { createSync } from '../../../src/server.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { migrate, uninstall } from '../../../packages/tidemark/src/migrate.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 

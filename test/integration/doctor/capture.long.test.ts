@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { judgeVersion } from '../../../src/doctor/collect-status.js';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { judgeVersion } from '../../../packages/tidemark/src/doctor/collect-status.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { tableView } from '../../support/synced.js';
 import { mine, owner, usePatient } from './patient.js';
 

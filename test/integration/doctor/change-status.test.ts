@@ -1,10 +1,10 @@
 /** The costs of changes in the output of `tidemark status`. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { type ChangeStatus, readChanges } from '../../../src/doctor/change-status.js';
-import { analyze } from '../../../src/view/analyze.js';
-import { partitionColumns } from '../../../src/view/change-costs.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { type ChangeStatus, readChanges } from '../../../packages/tidemark/src/doctor/change-status.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { partitionColumns } from '../../../packages/tidemark/src/view/change-costs.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { owner, server, usePatient } from './patient.js';
 
 const patient = usePatient(`

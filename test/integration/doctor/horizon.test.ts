@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { type Holder, judgeHolders, readHolders } from '../../../src/doctor/horizon.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { type Holder, judgeHolders, readHolders } from '../../../packages/tidemark/src/doctor/horizon.js';
 import { server, usePatient } from './patient.js';
 
 const patient = usePatient('create table todo (id int primary key, owner_id text)');

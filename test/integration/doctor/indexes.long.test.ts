@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type View, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type View, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { Context } from '../../support/synced.js';
 import { mine, only, owner, server, usePatient } from './patient.js';
 

@@ -1,10 +1,10 @@
 /** Findings that require special server settings: subscriptions, replication slots, standbys. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { examine } from '../../../src/doctor/examine.js';
-import { judgeHolders, readHolders } from '../../../src/doctor/horizon.js';
-import { migrate } from '../../../src/migrate.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { examine } from '../../../packages/tidemark/src/doctor/examine.js';
+import { judgeHolders, readHolders } from '../../../packages/tidemark/src/doctor/horizon.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { type Replication, startReplication } from '../../support/replication.js';

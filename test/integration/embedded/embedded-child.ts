@@ -1,5 +1,5 @@
 /** Starts an embedded database in a separate process, prints its URL and data directory, and waits to be killed. */
-import { type EmbeddedOptions, startEmbedded } from '../../../src/embedded/start.js';
+import { type EmbeddedOptions, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 
 const { uid, ...options } = JSON.parse(process.argv[2] ?? '{}') as EmbeddedOptions & { uid?: number };
 if (uid !== undefined) {

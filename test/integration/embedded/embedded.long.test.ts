@@ -21,12 +21,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { prepareBinaries } from '../../../src/embedded/binaries.js';
-import { isRunning } from '../../../src/embedded/processes.js';
-import { startServer } from '../../../src/embedded/server.js';
-import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../../src/embedded/start.js';
-import { changeOwner, chooseServerUser } from '../../../src/embedded/user.js';
-import { SetupError } from '../../../src/errors.js';
+import { prepareBinaries } from '../../../packages/embedded-postgres/src/binaries.js';
+import { isRunning } from '../../../packages/embedded-postgres/src/processes.js';
+import { startServer } from '../../../packages/embedded-postgres/src/server.js';
+import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
+import { changeOwner, chooseServerUser } from '../../../packages/embedded-postgres/src/user.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
 import { memoryLog } from '../../support/log.js';
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 });

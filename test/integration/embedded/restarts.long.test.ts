@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { isRunning, isServerOf, readPostmaster } from '../../../src/embedded/processes.js';
-import { type EmbeddedDatabase, startEmbedded } from '../../../src/embedded/start.js';
+import { isRunning, isServerOf, readPostmaster } from '../../../packages/embedded-postgres/src/processes.js';
+import { type EmbeddedDatabase, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 import { memoryLog } from '../../support/log.js';
 
 let directory: string;

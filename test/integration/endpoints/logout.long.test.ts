@@ -1,8 +1,8 @@
 /** Everything that is held open for a user ends when the user's authorization is withdrawn, on two servers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { maxAgeMs } from '../../../src/endpoints/subscriptions/authorization.js';
-import { Problem } from '../../../src/errors.js';
+import { maxAgeMs } from '../../../packages/tidemark/src/endpoints/subscriptions/authorization.js';
+import { Problem } from '../../../packages/tidemark/src/errors.js';
 import { createSessions, type OpenStream, type SessionServer, type Sessions, soon } from './sessions.js';
 
 let sessions: Sessions;

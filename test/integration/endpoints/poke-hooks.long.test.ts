@@ -1,10 +1,10 @@
 /** Pokes for any channel through which an application reaches its clients, on a real server. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { UserContext } from '../../../src/context.js';
-import type { PokedClients } from '../../../src/protocol/poke.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import type { PokedClients } from '../../../packages/tidemark/src/protocol/poke.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';

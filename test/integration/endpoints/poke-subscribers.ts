@@ -1,9 +1,9 @@
 /** An app whose poke endpoint has subscribers that a test can count and poke. */
 import { onTestFinished } from 'vitest';
-import type { UserContext } from '../../../src/context.js';
-import { PokeStreams } from '../../../src/endpoints/subscriptions/poke-streams.js';
-import { Admission } from '../../../src/limits/admission.js';
-import type { SubscribeRequest } from '../../../src/protocol/poke.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { PokeStreams } from '../../../packages/tidemark/src/endpoints/subscriptions/poke-streams.js';
+import { Admission } from '../../../packages/tidemark/src/limits/admission.js';
+import type { SubscribeRequest } from '../../../packages/tidemark/src/protocol/poke.js';
 import { setUp } from './requests.js';
 
 export interface SubscriberOptions {

@@ -1,12 +1,12 @@
 /** Servers on one database whose users have sessions in a table: what they hold open for users, and how it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
-import type { UserContext } from '../../../src/context.js';
-import { migrate } from '../../../src/migrate.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
-import { type Views, viewFor } from '../../../src/view/define.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
+import { type Views, viewFor } from '../../../packages/tidemark/src/view/define.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 

@@ -1,13 +1,13 @@
 /** Endpoints at other paths, and for callers whom the host has identified, on a real server. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { UserContext } from '../../../src/context.js';
-import { SetupError } from '../../../src/errors.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
-import { defineView } from '../../../src/view/define.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';

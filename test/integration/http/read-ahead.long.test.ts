@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readAhead } from '../../../src/http/sending/read-ahead.js';
-import { Budget } from '../../../src/limits/budget.js';
+import { readAhead } from '../../../packages/tidemark/src/http/sending/read-ahead.js';
+import { Budget } from '../../../packages/tidemark/src/limits/budget.js';
 import { memoryLog } from '../../support/log.js';
 import { openFilesOf } from '../../support/open-files.js';
 

@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { afterEach, expect, it } from 'vitest';
-import { isPrivate, networkOf, type RateOptions } from '../../../src/limits/rates.js';
+import { isPrivate, networkOf, type RateOptions } from '../../../packages/tidemark/src/limits/rates.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { pullBody, send } from '../conformance/wire.js';
 

@@ -4,9 +4,9 @@
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { migrate } from '../../../src/migrate.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { Random } from '../../stress/oracle/random.js';
 import { Postgres } from '../../stress/torture/rig/postgres.js';
 import { createPool } from '../../support/database.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type EmbeddedDatabase, startEmbedded } from '../../../src/embedded/start.js';
+import { type EmbeddedDatabase, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 import { listenForPokes } from '../../support/poke-reader.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { openPokedClients, type PokedClients } from './poked-clients.js';

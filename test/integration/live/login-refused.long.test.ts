@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createSync, type Sync } from '../../../src/server.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { createSynced, wholeTable } from '../../support/synced.js';

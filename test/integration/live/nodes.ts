@@ -1,6 +1,6 @@
 /** Two processes of the example on one database, and clients that pull only when they are poked. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { connectPokes } from '../../../src/poke.js';
+import { connectPokes } from '../../../packages/client/src/poke.js';
 import { type Example, startExample } from '../../e2e/example/example.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { openClient, type TestClient } from '../conformance/client/client.js';

@@ -1,8 +1,8 @@
 /** Real sync clients of the example that pull only when they are poked. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { connectPokes } from '../../../src/poke.js';
-import type { NotifierState } from '../../../src/pokes/poke-notifier.js';
+import { connectPokes } from '../../../packages/client/src/poke.js';
+import type { NotifierState } from '../../../packages/tidemark/src/pokes/poke-notifier.js';
 import { openClient, type TestClient, until } from '../conformance/client/client.js';
 import type { TestServer } from '../conformance/server.js';
 import { applied, pull } from '../conformance/wire.js';

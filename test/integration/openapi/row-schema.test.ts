@@ -1,11 +1,11 @@
 /** The schemas of rows: what they state for each type, and that the rows sent conform to them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { migrate } from '../../../src/migrate.js';
-import type { OpenAPIDocument, SchemaObject } from '../../../src/openapi/types.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import type { OpenAPIDocument, SchemaObject } from '../../../packages/tidemark/src/openapi/types.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 import type { Context } from '../../support/synced.js';

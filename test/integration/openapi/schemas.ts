@@ -1,8 +1,8 @@
 /** Documents of small registries, and what they state about a mutator. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { DescribedMutator } from '../../../src/openapi/call.js';
-import { createDocument, type DocumentOptions } from '../../../src/openapi/document.js';
-import type { OpenAPIDocument, Operation, Schema } from '../../../src/openapi/types.js';
+import type { DescribedMutator } from '../../../packages/tidemark/src/openapi/call.js';
+import { createDocument, type DocumentOptions } from '../../../packages/tidemark/src/openapi/document.js';
+import type { OpenAPIDocument, Operation, Schema } from '../../../packages/tidemark/src/openapi/types.js';
 
 export type Validators = Readonly<Record<string, StandardSchemaV1 | undefined>>;
 

@@ -1,9 +1,9 @@
 /** Expensive statements delay nothing else, and their subscribers are poked in the end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Statement } from '../../../src/db/database.js';
-import { quick } from '../../../src/pokes/plan-pokes.js';
-import { maxWaitMs } from '../../../src/pokes/postponed-views.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { quick } from '../../../packages/tidemark/src/pokes/plan-pokes.js';
+import { maxWaitMs } from '../../../packages/tidemark/src/pokes/postponed-views.js';
 import { gate } from '../pulls/watched.js';
 import { ddl, isAffectedQuery, pollCount, useNotifiers, views } from './notifying.js';
 

@@ -1,7 +1,7 @@
 /** If the change log does not hold everything since the previous poll, all subscribers are poked. */
 import { expect, it, vi } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { ddl, isPoll, useNotifiers, views } from './notifying.js';
 
 const fixture = useNotifiers(ddl, views);

@@ -1,13 +1,13 @@
 /** Poke notifiers over a database of their own, whose statements a test sees and can delay, and views for them. */
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest';
-import { ChangeLogPoller } from '../../../src/change-log/change-log-poller.js';
-import type { Database, Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { OpenSubscriptions } from '../../../src/pokes/open-subscriptions.js';
-import { PokeNotifier } from '../../../src/pokes/poke-notifier.js';
-import { SchemaCache } from '../../../src/schema/schema-cache.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { ChangeLogPoller } from '../../../packages/tidemark/src/change-log/change-log-poller.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { OpenSubscriptions } from '../../../packages/tidemark/src/pokes/open-subscriptions.js';
+import { PokeNotifier } from '../../../packages/tidemark/src/pokes/poke-notifier.js';
+import { SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import { type Context, createSynced } from '../../support/synced.js';

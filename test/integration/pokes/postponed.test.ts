@@ -1,12 +1,12 @@
 /** Subscribers that move to another cohort while a postponed statement is running. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { PostponedViews } from '../../../src/pokes/postponed-views.js';
-import { type Subscriber, SubscriptionIndex } from '../../../src/pokes/subscription-index.js';
-import { SchemaCache } from '../../../src/schema/schema-cache.js';
-import { readNewChanges } from '../../../src/store/new-changes.js';
-import { ClientViews } from '../../../src/view/client-views.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { PostponedViews } from '../../../packages/tidemark/src/pokes/postponed-views.js';
+import { type Subscriber, SubscriptionIndex } from '../../../packages/tidemark/src/pokes/subscription-index.js';
+import { SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
+import { readNewChanges } from '../../../packages/tidemark/src/store/new-changes.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import type { TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';

@@ -1,10 +1,10 @@
 /** The subscribers that are poked when a mutation is refused, and when the server forgets the refusal. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { pruneRefusals } from '../../../src/store/refusals.js';
-import { createPush } from '../../../src/writes/push.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { pruneRefusals } from '../../../packages/tidemark/src/store/refusals.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { memoryLog } from '../../support/log.js';
 import { mutation, pushRequest } from '../writes/push-requests.js';
 import { ddl, isAffectedQuery, useNotifiers, views } from './notifying.js';

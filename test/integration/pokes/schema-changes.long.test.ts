@@ -1,8 +1,8 @@
 /** Changes of rows without a write, and recreated tables: subscribers are poked, and follow the current tables. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Statement } from '../../../src/db/database.js';
-import { migrate } from '../../../src/migrate.js';
-import { defineView } from '../../../src/view/define.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { silent } from '../../support/log.js';
 import { tableView } from '../../support/synced.js';
 import { type TestSubscriber, useNotifiers } from './notifying.js';

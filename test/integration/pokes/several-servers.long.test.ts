@@ -1,10 +1,10 @@
 /** Several servers on one database: which subscribers are poked, and how soon. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import type { PokesOptions } from '../../../src/sync-options.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import type { PokesOptions } from '../../../packages/tidemark/src/sync-options.js';
 import type { TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { listenForPokes, type PokeReader } from '../../support/poke-reader.js';

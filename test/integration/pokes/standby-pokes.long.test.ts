@@ -1,15 +1,15 @@
 /** The poke notifier on a hot standby, behind a long transaction of the primary. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { ChangeLogPoller } from '../../../src/change-log/change-log-poller.js';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { migrate } from '../../../src/migrate.js';
-import { OpenSubscriptions } from '../../../src/pokes/open-subscriptions.js';
-import { PokeNotifier } from '../../../src/pokes/poke-notifier.js';
-import { SchemaCache } from '../../../src/schema/schema-cache.js';
-import { prune } from '../../../src/store/retention.js';
-import { ClientViews } from '../../../src/view/client-views.js';
+import { ChangeLogPoller } from '../../../packages/tidemark/src/change-log/change-log-poller.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { OpenSubscriptions } from '../../../packages/tidemark/src/pokes/open-subscriptions.js';
+import { PokeNotifier } from '../../../packages/tidemark/src/pokes/poke-notifier.js';
+import { SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { type Replication, startReplication } from '../../support/replication.js';
 import type { Context } from '../../support/synced.js';

@@ -1,12 +1,12 @@
 /** Errors of the pooler itself: the server retries after temporary ones, and reports others immediately. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { untilReachable } from '../../../src/db/reachable.js';
-import { isTransient } from '../../../src/db/sqlstate.js';
-import { migrate } from '../../../src/migrate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { untilReachable } from '../../../packages/tidemark/src/db/reachable.js';
+import { isTransient } from '../../../packages/tidemark/src/db/sqlstate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { type PgBouncer, type PgBouncerOptions, pgbouncerIsMissing, startPgBouncer } from '../../support/pgbouncer.js';

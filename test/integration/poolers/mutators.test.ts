@@ -1,9 +1,9 @@
 /** Statements of mutators, where pgbouncer lends the same Postgres connection to the next transaction of any user. */
 import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createPush } from '../../../src/writes/push.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { type PgBouncer, pgbouncerIsMissing, startPgBouncer } from '../../support/pgbouncer.js';

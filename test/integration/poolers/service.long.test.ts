@@ -1,12 +1,12 @@
 /** Everything that a server does, over a single Postgres connection, which pgbouncer lends per transaction. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listenTo } from '../../../src/db/listen.js';
-import { openPool } from '../../../src/db/pg.js';
-import { examine } from '../../../src/doctor/examine.js';
-import { migrate } from '../../../src/migrate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { prune } from '../../../src/store/retention.js';
+import { listenTo } from '../../../packages/tidemark/src/db/listen.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { examine } from '../../../packages/tidemark/src/doctor/examine.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { type PgBouncer, pgbouncerIsMissing, startPgBouncer } from '../../support/pgbouncer.js';

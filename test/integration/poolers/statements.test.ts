@@ -1,8 +1,8 @@
 /** Statements through a pooler that lends each transaction one of two connections, without named statements. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { NamedStatements } from '../../../src/db/poolers/named-statements.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { NamedStatements } from '../../../packages/tidemark/src/db/poolers/named-statements.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
 import { type PgBouncer, pgbouncerIsMissing, startPgBouncer } from '../../support/pgbouncer.js';
 

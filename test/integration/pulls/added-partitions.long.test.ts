@@ -1,7 +1,7 @@
 /** Added partitions reset no client: the server sends their rows. */
 import { describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type View } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type View } from '../../../packages/tidemark/src/view/define.js';
 import type { Context } from '../../support/synced.js';
 import { useAltered } from './altered.js';
 

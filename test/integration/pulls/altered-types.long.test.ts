@@ -1,8 +1,8 @@
 /** A type is altered while an open transaction has written rows. Afterwards, the same rows have other texts. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { useAltered } from './altered.js';
 
 const altered = useAltered();

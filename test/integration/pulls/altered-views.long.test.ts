@@ -1,7 +1,7 @@
 /** DDL that affects some of a client's views: the server resends their rows, but not those of the other views. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type View, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type View, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { type Context, fullRead, type Op, PullServer, type SyncClient } from '../../support/synced.js';
 import { type Altered, useAltered } from './altered.js';
 import { WatchedDatabase } from './watched.js';

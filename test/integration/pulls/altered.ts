@@ -1,9 +1,9 @@
 /** Captured tables whose definition a test changes, with a running server and a client that has pulled. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
-import { Problem } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
-import type { Views } from '../../../src/view/define.js';
+import { Problem } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import type { Views } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase, createPool, type TestDatabase, versionOf } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { type Context, fullRead, installationOf, PullServer, SyncClient, wholeTable } from '../../support/synced.js';

@@ -1,7 +1,7 @@
 /** Queries that are easy to get wrong. After each write, a client that has pulled holds what a new one receives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlQuery } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import type { SqlQuery } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, fullRead, PullServer, SyncClient, tableView } from '../../support/synced.js';
 

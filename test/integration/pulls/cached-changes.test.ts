@@ -1,9 +1,9 @@
 /** Pulls that must return something, although the cache shows that their data has not changed. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ChangeLogCache } from '../../../src/change-log/change-log-cache.js';
-import { CookieCache } from '../../../src/change-log/cookie-cache.js';
-import { type Cookie, type Secrets, sealCookie } from '../../../src/protocol/cookie.js';
-import { parseSnapshot } from '../../../src/protocol/snapshot.js';
+import { ChangeLogCache } from '../../../packages/tidemark/src/change-log/change-log-cache.js';
+import { CookieCache } from '../../../packages/tidemark/src/change-log/cookie-cache.js';
+import { type Cookie, type Secrets, sealCookie } from '../../../packages/tidemark/src/protocol/cookie.js';
+import { parseSnapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, PullServer, tableView } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';

@@ -1,6 +1,6 @@
 /** DDL that leaves the capture of a table correct. Clients whose views do not read what it alters are unaffected. */
 import { describe, expect, it } from 'vitest';
-import { defineView } from '../../../src/view/define.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { useAltered } from './altered.js';
 
 const altered = useAltered();

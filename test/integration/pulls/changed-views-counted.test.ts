@@ -1,8 +1,8 @@
 /** The cost of a change of one view among many. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, PullServer, SyncClient, tableView } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';

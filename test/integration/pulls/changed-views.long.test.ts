@@ -1,9 +1,9 @@
 /** When some of a client's views have changed, the server does not resend the others. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { rotateSecret } from '../../../src/schema/secrets.js';
-import { sql } from '../../../src/sql.js';
-import { defineView, type View, type Views } from '../../../src/view/define.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { rotateSecret } from '../../../packages/tidemark/src/schema/secrets.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type View, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, fullRead, type Op, PullServer, SyncClient } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';

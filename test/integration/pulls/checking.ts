@@ -1,7 +1,7 @@
 /** Shared by the tests of consistency checks: views of several kinds, and changes that affect all of them. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import type { Views } from '../../../src/view/define.js';
+import type { Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, type SyncClient } from '../../support/synced.js';
 

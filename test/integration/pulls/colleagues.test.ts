@@ -1,7 +1,7 @@
 /** Users who see the same rows through views of their own: one statement reads for all, and keeps them apart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, type PullAnswer, PullServer } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';

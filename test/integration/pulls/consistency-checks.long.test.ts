@@ -1,7 +1,7 @@
 /** Consistency checks of sampled clients detect each of some well-known faults. */
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createSync } from '../../../src/server.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { loadBroken, removeCopies } from '../../stress/oracle/broken-copy.js';
 import { type LogLine, memoryLog } from '../../support/log.js';
 import type { Patch } from '../../support/patch.js';

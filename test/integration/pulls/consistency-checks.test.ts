@@ -1,6 +1,6 @@
 /** Consistency checks of sampled clients find nothing where nothing is wrong. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { fullRead, PullServer, SyncClient } from '../../support/synced.js';
 import { changes, consistencyCheckOf, useCheckedDatabase, views } from './checking.js';
 

@@ -1,8 +1,8 @@
 /** Pulls in a deadlock with a session that locks the same tables in another order. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { type TestDatabase, untilWaiting } from '../../support/database.js';
 import { createSynced, PullServer, SyncClient } from '../../support/synced.js';
 

@@ -1,7 +1,7 @@
 /** The deltas of single changes, op by op. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, fullRead, type Op, PullServer, SyncClient } from '../../support/synced.js';
 

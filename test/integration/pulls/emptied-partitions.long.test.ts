@@ -1,9 +1,9 @@
 /** Removed partitions without rows reset no client. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
-import { recordEmptyPartitions } from '../../../src/store/row-formats/empty-partitions.js';
-import { defineView } from '../../../src/view/define.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
+import { recordEmptyPartitions } from '../../../packages/tidemark/src/store/row-formats/empty-partitions.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { useAltered } from './altered.js';
 
 const altered = useAltered();

@@ -1,9 +1,9 @@
 /** The number of times that pulls evaluate a view's expression, measured by scans of a table that only it reads. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linesIn } from '../../../src/pulls/pull-result.js';
-import { type SqlQuery, sql } from '../../../src/sql.js';
-import type { ValueOptions, View } from '../../../src/view/define.js';
+import { linesIn } from '../../../packages/tidemark/src/pulls/pull-result.js';
+import { type SqlQuery, sql } from '../../../packages/tidemark/src/sql.js';
+import type { ValueOptions, View } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, PullServer } from '../../support/synced.js';
 

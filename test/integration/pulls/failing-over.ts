@@ -1,6 +1,6 @@
 /** Operations on databases in tests of failovers, each on a connection of its own. */
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import type { Standby } from '../../support/replication.js';
 import { connect } from '../../support/standby.js';
 

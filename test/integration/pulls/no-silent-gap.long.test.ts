@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SetupError } from '../../../src/errors.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
 import { tableView, wholeTable } from '../../support/synced.js';
 import { useAltered } from './altered.js';
 

@@ -3,7 +3,7 @@
  * been missed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Problem } from '../../../src/errors.js';
+import type { Problem } from '../../../packages/tidemark/src/errors.js';
 import { expectForgotten, type Setting, useAltered } from './altered.js';
 
 const altered = useAltered();

@@ -1,7 +1,7 @@
 /** The settings of a server's role or database do not affect what clients receive. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, fullRead, PullServer, SyncClient, tableView } from '../../support/synced.js';
 

@@ -1,7 +1,7 @@
 /** A cookie is valid for the views that it was issued for. An application that serves none of them resets clients. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, PullServer } from '../../support/synced.js';
 

@@ -1,7 +1,7 @@
 /** A statement that finds the schema state outdated: the pull reads it and tries again, a limited number of times. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { migrate } from '../../../src/migrate.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { PullServer, wholeTable } from '../../support/synced.js';

@@ -3,8 +3,8 @@
  * altered columns become, and are reset for everything else. No command has to be run.
  */
 import { describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { tableView } from '../../support/synced.js';
 import { useAltered } from './altered.js';
 

@@ -1,7 +1,7 @@
 /** A change of the tables that is undone. No client keeps what it showed, and its log rows mislead none. */
 import { describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { type Context, tableView, wholeTable } from '../../support/synced.js';
 import { expectForgotten, useAltered } from './altered.js';
 

@@ -1,6 +1,6 @@
 /** The response to a pull is the same however the bytes of its statement arrive. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
 

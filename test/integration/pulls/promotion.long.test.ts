@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
-import type { Cookie } from '../../../src/protocol/cookie.js';
-import { parseWalPosition } from '../../../src/protocol/history.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import type { Cookie } from '../../../packages/tidemark/src/protocol/cookie.js';
+import { parseWalPosition } from '../../../packages/tidemark/src/protocol/history.js';
 import { silent } from '../../support/log.js';
 import { type Replication, type Standby, startReplication } from '../../support/replication.js';
 import { connect } from '../../support/standby.js';

@@ -1,8 +1,8 @@
 /** Reads without a client group: their load on the database, and what they share with pulls. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linesIn, type PatchResult, type PullResult } from '../../../src/pulls/pull-result.js';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { linesIn, type PatchResult, type PullResult } from '../../../packages/tidemark/src/pulls/pull-result.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, PullServer, tableView } from '../../support/synced.js';
 import { WatchedDatabase } from './watched.js';

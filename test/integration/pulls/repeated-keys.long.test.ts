@@ -1,8 +1,8 @@
 /** A row that a view yields several times under one key is one row to the client and to consistency checks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { linesIn, type PatchResult } from '../../../src/pulls/pull-result.js';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { linesIn, type PatchResult } from '../../../packages/tidemark/src/pulls/pull-result.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, fullRead, PullServer, SyncClient, tableView } from '../../support/synced.js';
 

@@ -1,10 +1,10 @@
 /** Servers and migrations record the row formats of tables. */
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
-import { recordRowFormats } from '../../../src/store/row-formats/row-format-table.js';
-import { defineView, type View } from '../../../src/view/define.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
+import { recordRowFormats } from '../../../packages/tidemark/src/store/row-formats/row-format-table.js';
+import { defineView, type View } from '../../../packages/tidemark/src/view/define.js';
 import { type Context, PullServer } from '../../support/synced.js';
 import { type Altered, useAltered } from './altered.js';
 

@@ -1,7 +1,7 @@
 /** Rows logged before a table was altered are read in the row format in which they were logged. */
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { defineView, type View } from '../../../src/view/define.js';
+import { defineView, type View } from '../../../packages/tidemark/src/view/define.js';
 import type { Context, SyncClient } from '../../support/synced.js';
 import { type Altered, useAltered } from './altered.js';
 

@@ -1,6 +1,6 @@
 /** Views of every shape over two tables, and what clients must hold of them, computed without SQL. */
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { Context } from '../../support/synced.js';
 
 /** A row of the table, with each column as text. */

@@ -1,7 +1,7 @@
 /** Simultaneous pulls of one client view: what they share, and what they must not share. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, type PullAnswer, PullServer, tableView } from '../../support/synced.js';
 import { gate, WatchedDatabase } from './watched.js';

@@ -1,13 +1,13 @@
 /** Pulls from hot standbys: what their cookies guarantee, and when standbys must not answer. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { migrate } from '../../../src/migrate.js';
-import { parseSnapshot } from '../../../src/protocol/snapshot.js';
-import { noAuditLog } from '../../../src/store/audit-log.js';
-import { prune } from '../../../src/store/retention.js';
-import { SeenGroups } from '../../../src/store/seen-groups.js';
-import { Upkeep } from '../../../src/store/upkeep.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { parseSnapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { noAuditLog } from '../../../packages/tidemark/src/store/audit-log.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
+import { SeenGroups } from '../../../packages/tidemark/src/store/seen-groups.js';
+import { Upkeep } from '../../../packages/tidemark/src/store/upkeep.js';
 import { silent } from '../../support/log.js';
 import { type Replication, type Standby, startReplication } from '../../support/replication.js';
 import { fullRead, PullServer, SyncClient, tableView, wholeTable } from '../../support/synced.js';

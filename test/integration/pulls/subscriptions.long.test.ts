@@ -1,7 +1,7 @@
 /** A logical replication subscription's writes are captured, or its table is refused. */
 import { expect, it, vi } from 'vitest';
-import type { Problem } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
+import type { Problem } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { subscribe, useLogicalReplication } from '../../support/subscription.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { migrate } from '../../../src/migrate.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { createEmptyDatabase, type TestDatabase, versionOf } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { PullServer, tableView } from '../../support/synced.js';

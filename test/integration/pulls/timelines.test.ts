@@ -1,8 +1,8 @@
 /** Timelines on one primary: what servers record, and what cookies contain. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import type { Cookie } from '../../../src/protocol/cookie.js';
-import { prune } from '../../../src/store/retention.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import type { Cookie } from '../../../packages/tidemark/src/protocol/cookie.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
 

@@ -1,8 +1,8 @@
 /** Pulls that wait while a session gives a table other files, in which an earlier snapshot finds nothing. */
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { untilWaiting } from '../../support/database.js';
 import { tableView } from '../../support/synced.js';
 import { type Altered, useAltered } from './altered.js';

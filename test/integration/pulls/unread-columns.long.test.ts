@@ -1,7 +1,7 @@
 /** DDL on what a view does not read resets no client, unless the row format of logged rows cannot be determined. */
 import { describe, expect, it } from 'vitest';
-import { sql } from '../../../src/sql.js';
-import { defineView, type View } from '../../../src/view/define.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type View } from '../../../packages/tidemark/src/view/define.js';
 import { type Context, type SyncClient, tableView } from '../../support/synced.js';
 import { type Altered, useAltered } from './altered.js';
 

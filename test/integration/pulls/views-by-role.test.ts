@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSync, defineView, migrate, type Sync, sql } from '../../../src/index.js';
+import { createSync, defineView, migrate, type Sync, sql } from '../../../packages/tidemark/src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

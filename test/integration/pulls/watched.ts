@@ -1,5 +1,5 @@
 /** A database whose statements a test can observe and delay. */
-import type { Database, Statement } from '../../../src/db/database.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
 
 export interface WatchedStatement {
   /**

@@ -1,13 +1,13 @@
 /** The ops of full pulls, which the server writes from columns, equal those that Postgres writes, byte for byte. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { openFullPatch, openPatch, type PatchStream, type TooManyRows } from '../../../src/pulls/patch-stream.js';
-import { fullPatch } from '../../../src/store/patches/full-patch.js';
-import { fullPatchWithChecksums } from '../../../src/store/patches/patch-sql.js';
-import { literalObservation } from '../../../src/store/poll.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import type { Views } from '../../../src/view/define.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { openFullPatch, openPatch, type PatchStream, type TooManyRows } from '../../../packages/tidemark/src/pulls/patch-stream.js';
+import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
+import { fullPatchWithChecksums } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import type { Views } from '../../../packages/tidemark/src/view/define.js';
 import { Random } from '../../stress/oracle/random.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { type Context, tableView } from '../../support/synced.js';

@@ -1,10 +1,10 @@
 /** Pulls and reads from standbys: what they show, and what happens when standbys lag, fail and change. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
-import { assign } from '../../../src/replicas/assignment.js';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { assign } from '../../../packages/tidemark/src/replicas/assignment.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { type Replication, type Standby, startReplication } from '../../support/replication.js';

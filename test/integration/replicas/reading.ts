@@ -1,8 +1,8 @@
 /** A server that reads from standbys, with a record of the statements for each database. */
 import pg from 'pg';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
 import { memoryLog } from '../../support/log.js';
 import type { PullAnswer } from '../../support/synced.js';
 

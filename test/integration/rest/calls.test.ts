@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Problem } from '../../../src/errors.js';
+import { Problem } from '../../../packages/tidemark/src/errors.js';
 import { type Served, serve } from './served.js';
 
 let served: Served;

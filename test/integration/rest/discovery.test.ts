@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Problem, SetupError } from '../../../src/errors.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { type CreateRestOptions, createRest } from '../../../src/rest.js';
+import { Problem, SetupError } from '../../../packages/tidemark/src/errors.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { type CreateRestOptions, createRest } from '../../../packages/tidemark/src/rest.js';
 import { memoryLog } from '../../support/log.js';
 import { type Served, serve } from './served.js';
 

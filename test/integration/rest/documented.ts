@@ -1,6 +1,6 @@
 /** Requests that a document of the REST surface describes. */
 import fc from 'fast-check';
-import type { OpenAPIDocument } from '../../../src/openapi/types.js';
+import type { OpenAPIDocument } from '../../../packages/tidemark/src/openapi/types.js';
 import { arbitraryOf, type Schema } from './arbitrary-of.js';
 
 export interface DocumentedCall {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { connectPokes } from '../../../src/poke.js';
+import { connectPokes } from '../../../packages/client/src/poke.js';
 import { blocksOf } from '../../docs/compile.js';
 import { Random } from '../../stress/oracle/random.js';
 import { openClient } from '../conformance/client/client.js';

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mutators as exampleMutators } from '../../../examples/tasks/src/mutators.js';
-import { createDocument } from '../../../src/openapi/document.js';
-import type { Mutators } from '../../../src/registry/mutators.js';
+import { createDocument } from '../../../packages/tidemark/src/openapi/document.js';
+import type { Mutators } from '../../../packages/tidemark/src/registry/mutators.js';
 import { createSeeded } from '../../e2e/example/seeded.js';
 import type { TestDatabase } from '../../support/database.js';
 import { damaged } from './damaged.js';

@@ -1,10 +1,10 @@
 /** Mutators that return what they received, over real HTTP and a real database. */
 import { z } from 'zod';
-import { MutatorError } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
-import { listen } from '../../../src/node.js';
-import { defineMutator, defineMutators, type MutatorCall, type Mutators } from '../../../src/registry/mutators.js';
-import { createSync } from '../../../src/server.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { listen } from '../../../packages/tidemark/src/node.js';
+import { defineMutator, defineMutators, type MutatorCall, type Mutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 

@@ -1,10 +1,10 @@
 /** Mutators on a fresh database, served to REST callers by `createSync`. */
 import { z } from 'zod';
-import { MutatorError } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 import { wholeTable } from '../../support/synced.js';

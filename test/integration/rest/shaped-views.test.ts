@@ -1,9 +1,9 @@
 /** Views of every shape, read over REST: rows as clients hold them, and single rows by key. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toPathSegment } from '../../../src/protocol/path-segment.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { toPathSegment } from '../../../packages/tidemark/src/protocol/path-segment.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { type Context, createSynced } from '../../support/synced.js';

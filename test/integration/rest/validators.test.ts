@@ -4,9 +4,9 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import type { UserContext } from '../../../src/context.js';
-import { defineMutators, mutatorFor } from '../../../src/registry/mutators.js';
-import { createRest } from '../../../src/rest.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { defineMutators, mutatorFor } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createRest } from '../../../packages/tidemark/src/rest.js';
 import { memoryLog } from '../../support/log.js';
 
 const validators = {

@@ -1,9 +1,9 @@
 /** Views on a fresh database, served by `createSync`, and requests that read them. */
-import { migrate } from '../../../src/migrate.js';
-import { createSync, type Sync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import type { SyncOptions } from '../../../src/sync-options.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 import type { Context, Op } from '../../support/synced.js';

@@ -1,9 +1,9 @@
 /** Views read over REST: the responses, their formats, and how callers learn that nothing has changed. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Cookie } from '../../../src/protocol/cookie.js';
-import { toPathSegment } from '../../../src/protocol/path-segment.js';
-import { cookieIn, tokenOf } from '../../../src/protocol/read-token.js';
+import type { Cookie } from '../../../packages/tidemark/src/protocol/cookie.js';
+import { toPathSegment } from '../../../packages/tidemark/src/protocol/path-segment.js';
+import { cookieIn, tokenOf } from '../../../packages/tidemark/src/protocol/read-token.js';
 import { applied, type Ops, serveViews, type Viewed } from './viewed.js';
 
 let served: Viewed;

@@ -3,8 +3,8 @@ import { ApplicationError, createSchema, defineMutator, defineMutators, string, 
 import { zeroNodePg } from '@rocicorp/zero/server/adapters/pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { migrate } from '../../../src/migrate.js';
-import { createRest } from '../../../src/rest.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { createRest } from '../../../packages/tidemark/src/rest.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

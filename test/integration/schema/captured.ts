@@ -1,11 +1,11 @@
 /** Runs writes on a captured table, and compares the change log with the previous rows. */
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
-import { parseSnapshot } from '../../../src/protocol/snapshot.js';
-import { identifier } from '../../../src/sql.js';
-import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { stateQueries, states, unseenLiterals } from '../../../src/store/patches/states.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { parseSnapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { stateQueries, states, unseenLiterals } from '../../../packages/tidemark/src/store/patches/states.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { installationOf, wholeTable } from '../../support/synced.js';

@@ -1,6 +1,6 @@
 /** Before it serves, a server has Postgres check all of its statements, with nulls in place of users' values. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSync, defineView, migrate } from '../../../src/index.js';
+import { createSync, defineView, migrate } from '../../../packages/tidemark/src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

@@ -1,6 +1,6 @@
 /** When it starts, a server warns of views for which any change of a large table requires a comparison. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSync, defineView, migrate, type SqlQuery, sql } from '../../../src/index.js';
+import { createSync, defineView, migrate, type SqlQuery, sql } from '../../../packages/tidemark/src/index.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { collectStatus } from '../../../src/doctor/collect-status.js';
-import { migrate } from '../../../src/migrate.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { collectStatus } from '../../../packages/tidemark/src/doctor/collect-status.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { silent } from '../../support/log.js';
 import { installationOf, wholeTable } from '../../support/synced.js';
 

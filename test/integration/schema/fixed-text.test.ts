@@ -1,7 +1,7 @@
 /** Rows have the same text in the change log whatever the settings of the session that writes them, even after DDL. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createEmptyDatabase, createPool, type TestDatabase, untilWaiting } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { wholeTable } from '../../support/synced.js';

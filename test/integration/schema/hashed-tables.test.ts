@@ -1,9 +1,9 @@
 /** Describing all tables takes as many statements as describing one, and describes each as if it were read alone. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findTables } from '../../../src/catalog/tables.js';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { readHashedTables } from '../../../src/schema/hashed-tables.js';
+import { findTables } from '../../../packages/tidemark/src/catalog/tables.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { readHashedTables } from '../../../packages/tidemark/src/schema/hashed-tables.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced } from '../../support/synced.js';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { SetupError } from '../../../src/errors.js';
-import { migrate } from '../../../src/migrate.js';
-import { migrateSchema } from '../../../src/schema/migrate.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { migrateSchema } from '../../../packages/tidemark/src/schema/migrate.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { tableView } from '../../support/synced.js';

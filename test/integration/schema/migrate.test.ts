@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SetupError } from '../../../src/errors.js';
-import { migrate, uninstall } from '../../../src/migrate.js';
-import { createSync } from '../../../src/server.js';
-import { sql } from '../../../src/sql.js';
-import { defineView } from '../../../src/view/define.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { migrate, uninstall } from '../../../packages/tidemark/src/migrate.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase, type TestDatabase, untilWaiting } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { installationOf, PullServer, SyncClient, tableView, wholeTable } from '../../support/synced.js';

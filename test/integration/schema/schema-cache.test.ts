@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { migrate } from '../../../src/migrate.js';
-import { type ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
-import { sql } from '../../../src/sql.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import { viewFor } from '../../../src/view/define.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { type ResolvedViews, SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import { viewFor } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { createSynced } from '../../support/synced.js';

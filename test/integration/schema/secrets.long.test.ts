@@ -1,7 +1,7 @@
 /** Cookies across a rotation of the secret that signs them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { rotateSecret } from '../../../src/schema/secrets.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { rotateSecret } from '../../../packages/tidemark/src/schema/secrets.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { mutation, type PullAnswer, pull, push } from '../conformance/wire.js';
 

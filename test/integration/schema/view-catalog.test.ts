@@ -1,8 +1,8 @@
 /** The views that servers record, to determine later which of them a client has. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { type CatalogView, ViewCatalog } from '../../../src/schema/view-catalog.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { type CatalogView, ViewCatalog } from '../../../packages/tidemark/src/schema/view-catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced } from '../../support/synced.js';
 

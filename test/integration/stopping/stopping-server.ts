@@ -1,7 +1,7 @@
 /** Serves mutators, one of which hangs and one is slow, on the database of DATABASE_URL, until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSync, defineMutator, defineMutators } from '../../../src/index.js';
-import { type ListenOptions, listen, logFromEnvironment } from '../../../src/node.js';
+import { createSync, defineMutator, defineMutators } from '../../../packages/tidemark/src/index.js';
+import { type ListenOptions, listen, logFromEnvironment } from '../../../packages/tidemark/src/node.js';
 
 const options = JSON.parse(process.argv[2]!) as Partial<ListenOptions>;
 const log = logFromEnvironment();

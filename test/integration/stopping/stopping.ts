@@ -1,6 +1,6 @@
 /** Servers in processes of their own, to be stopped. */
 import { fileURLToPath } from 'node:url';
-import type { ListenOptions } from '../../../src/node.js';
+import type { ListenOptions } from '../../../packages/tidemark/src/node.js';
 import { type Running, start } from '../../support/process.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database, Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import {
   type ClaimRow,
   claimMutation,
@@ -10,7 +10,7 @@ import {
   type MutationRef,
   readGroup,
   registerGroup,
-} from '../../../src/store/client-groups.js';
+} from '../../../packages/tidemark/src/store/client-groups.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 

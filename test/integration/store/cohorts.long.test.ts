@@ -1,14 +1,14 @@
 /** A statement for many cohorts yields for each of them what a statement of its own yields. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
-import { sql } from '../../../src/sql.js';
-import { findAffectedCohorts } from '../../../src/store/affected-cohorts.js';
-import { type CohortLine, cohortParametersOf, cohortSql, cohortValues } from '../../../src/store/patches/cohorts.js';
-import { changedTablesOf } from '../../../src/store/patches/patch-sql.js';
-import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { findAffectedCohorts } from '../../../packages/tidemark/src/store/affected-cohorts.js';
+import { type CohortLine, cohortParametersOf, cohortSql, cohortValues } from '../../../packages/tidemark/src/store/patches/cohorts.js';
+import { changedTablesOf } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, installationOf } from '../../support/synced.js';
 

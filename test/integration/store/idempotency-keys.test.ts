@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Statement } from '../../../src/db/database.js';
-import { claimKey, pruneAnswers, storeAnswer } from '../../../src/store/idempotency-keys.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { claimKey, pruneAnswers, storeAnswer } from '../../../packages/tidemark/src/store/idempotency-keys.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 

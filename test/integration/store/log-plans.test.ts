@@ -1,10 +1,10 @@
 /** The plans that read the change log while it is as small as possible. */
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Statement } from '../../../src/db/database.js';
-import { parseSnapshot } from '../../../src/protocol/snapshot.js';
-import { maxRows, readObservation } from '../../../src/store/observation.js';
-import { pollIfChanged, pollStatement } from '../../../src/store/poll.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { parseSnapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { maxRows, readObservation } from '../../../packages/tidemark/src/store/observation.js';
+import { pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/poll.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 

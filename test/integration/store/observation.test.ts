@@ -1,10 +1,10 @@
 /** Observations, alone and next to a patch: both must be the same. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import type { Snapshot } from '../../../src/protocol/snapshot.js';
-import type { SchemaState } from '../../../src/schema/schema-state.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import type { Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import type { SchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
 import {
   type DatabaseState,
   type GroupRequest,
@@ -15,9 +15,9 @@ import {
   observedStateOf,
   readObservation,
   readPatchObservation,
-} from '../../../src/store/observation.js';
-import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { literalObservation, pollIfChanged, pollStatement } from '../../../src/store/poll.js';
+} from '../../../packages/tidemark/src/store/observation.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { literalObservation, pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/poll.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, installationOf, tableView } from '../../support/synced.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import type { TestDatabase } from '../../support/database.js';
 import { useLogicalReplication } from '../../support/subscription.js';
 import { createSynced, PullServer, SyncClient, wholeTable } from '../../support/synced.js';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { prune } from '../../../src/store/retention.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { createSynced, fullRead, PullServer, SyncClient, wholeTable } from '../../support/synced.js';
 

@@ -1,13 +1,13 @@
 /** Changes of a table's row format, and the fields of row literals. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import {
   type FormatColumn,
   type RelationFormat,
   type RowFormat,
   stepBetween,
-} from '../../../src/store/row-formats/row-format.js';
-import { schemaChangeOf } from '../../../src/store/row-formats/schema-change.js';
+} from '../../../packages/tidemark/src/store/row-formats/row-format.js';
+import { schemaChangeOf } from '../../../packages/tidemark/src/store/row-formats/schema-change.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 

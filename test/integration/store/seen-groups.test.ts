@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { claimMutation, registerGroup } from '../../../src/store/client-groups.js';
-import { forgetGroups, SeenGroups } from '../../../src/store/seen-groups.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { claimMutation, registerGroup } from '../../../packages/tidemark/src/store/client-groups.js';
+import { forgetGroups, SeenGroups } from '../../../packages/tidemark/src/store/seen-groups.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 

@@ -1,14 +1,14 @@
 /** The states of a table between a snapshot and now, compared with the table's contents. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
+import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
 import {
   type SyncedTable,
   stateQueries,
   states,
   unseenLiterals,
   versionQueries,
-} from '../../../src/store/patches/states.js';
+} from '../../../packages/tidemark/src/store/patches/states.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, installationOf, wholeTable } from '../../support/synced.js';
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { noAuditLog } from '../../../src/store/audit-log.js';
-import { SeenGroups } from '../../../src/store/seen-groups.js';
-import { Upkeep } from '../../../src/store/upkeep.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { noAuditLog } from '../../../packages/tidemark/src/store/audit-log.js';
+import { SeenGroups } from '../../../packages/tidemark/src/store/seen-groups.js';
+import { Upkeep } from '../../../packages/tidemark/src/store/upkeep.js';
 import type { TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { createSynced, wholeTable } from '../../support/synced.js';

@@ -1,16 +1,16 @@
 /** The statements of pulls and pokes for views of several kinds. The golden file shows a change of any statement. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database, Statement } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { allSeen } from '../../../src/protocol/snapshot.js';
-import { sql } from '../../../src/sql.js';
-import { findAffectedCohorts } from '../../../src/store/affected-cohorts.js';
-import { cohortSql } from '../../../src/store/patches/cohorts.js';
-import { fullPatch } from '../../../src/store/patches/full-patch.js';
-import { deltaQuery } from '../../../src/store/patches/patch-sql.js';
-import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
-import { defineView, type Views } from '../../../src/view/define.js';
+import type { Database, Statement } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { allSeen } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { findAffectedCohorts } from '../../../packages/tidemark/src/store/affected-cohorts.js';
+import { cohortSql } from '../../../packages/tidemark/src/store/patches/cohorts.js';
+import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
+import { deltaQuery } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { type Context, createSynced, installationOf } from '../../support/synced.js';
 

@@ -1,9 +1,9 @@
 /** The Prometheus metrics of a server that does everything once. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
-import { MutatorError } from '../../../src/errors.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { counters, gauges, histograms, prometheusName } from '../../../src/telemetry/instruments.js';
+import { MutatorError } from '../../../packages/tidemark/src/errors.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { counters, gauges, histograms, prometheusName } from '../../../packages/tidemark/src/telemetry/instruments.js';
 import { promtool, promtoolIsMissing } from '../../support/promtool.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { mutation, pull, push, send } from '../conformance/wire.js';

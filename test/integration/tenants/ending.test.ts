@@ -1,6 +1,6 @@
 /** How a process with tenants shuts down, or hands over to another process. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startTenants } from '../../../src/tenants.js';
+import { startTenants } from '../../../packages/tidemark/src/tenants.js';
 import type { TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { createTenantDatabase, opened, pull, requestTo, tenantOf } from './tenanted.js';

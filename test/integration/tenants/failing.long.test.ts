@@ -1,6 +1,6 @@
 /** Tenants whose databases are unreachable, hang, are locked, or are not set up as they must be. */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { ChaosProxy } from '../../stress/torture/rig/proxy.js';
 import { copyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';

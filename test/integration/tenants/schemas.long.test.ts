@@ -1,7 +1,7 @@
 /** Tenants with a schema each in one database. They share Tidemark's records, and nothing else. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { ddl, pull, push, requestTo, startTenants, type Tenanted, views } from './tenanted.js';

@@ -1,13 +1,13 @@
 /** Tenants with a database each, as in an application: a header names the tenant of a request. */
 
 import type { ClientBase } from 'pg';
-import type { UserContext } from '../../../src/context.js';
-import { createTenants, type Tenants } from '../../../src/index.js';
-import { migrate } from '../../../src/migrate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { sql } from '../../../src/sql.js';
-import type { TenantConfig, TenantsOptions } from '../../../src/tenants/options.js';
-import { defineView } from '../../../src/view/define.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { createTenants, type Tenants } from '../../../packages/tidemark/src/index.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import type { TenantConfig, TenantsOptions } from '../../../packages/tidemark/src/tenants/options.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createTenants, Problem } from '../../../src/index.js';
+import { createTenants, Problem } from '../../../packages/tidemark/src/index.js';
 import type { TestDatabase } from '../../support/database.js';
 import {
   beginPull,

@@ -1,8 +1,8 @@
 /** Types whose equal values always have the same text, so that it does not matter which of them is kept. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze } from '../../../src/view/analyze.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

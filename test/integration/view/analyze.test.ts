@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze as analyzeView } from '../../../src/view/analyze.js';
-import { cohortSelect } from '../../../src/view/compile/cohort-select.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze as analyzeView } from '../../../packages/tidemark/src/view/analyze.js';
+import { cohortSelect } from '../../../packages/tidemark/src/view/compile/cohort-select.js';
 import { createEmptyDatabase, createPool, type TestDatabase } from '../../support/database.js';
 
 const analyze = (db: Database, text: string) => analyzeView(db, text, ['id']);

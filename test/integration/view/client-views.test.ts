@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openPool } from '../../../src/db/pg.js';
-import { SetupError } from '../../../src/errors.js';
-import { type QuerySource, sql } from '../../../src/sql.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import { defineView, type View, viewFor } from '../../../src/view/define.js';
-import { sampleInput } from '../../../src/view/sample.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { type QuerySource, sql } from '../../../packages/tidemark/src/sql.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import { defineView, type View, viewFor } from '../../../packages/tidemark/src/view/define.js';
+import { sampleInput } from '../../../packages/tidemark/src/view/sample.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 it('defineView normalizes the key, and keeps the other options', () => {

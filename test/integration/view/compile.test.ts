@@ -1,13 +1,13 @@
 /** The keys and the values that a compiled view sends to clients for its rows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { SetupError } from '../../../src/errors.js';
-import { analyze } from '../../../src/view/analyze.js';
-import { type CompiledView, compileView } from '../../../src/view/compile/compile.js';
-import type { ValueOptions } from '../../../src/view/define.js';
-import { keySql } from '../../../src/view/keys/key-sql.js';
-import { render } from '../../../src/view/parse/template.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { type CompiledView, compileView } from '../../../packages/tidemark/src/view/compile/compile.js';
+import type { ValueOptions } from '../../../packages/tidemark/src/view/define.js';
+import { keySql } from '../../../packages/tidemark/src/view/keys/key-sql.js';
+import { render } from '../../../packages/tidemark/src/view/parse/template.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,9 +1,9 @@
 /** Tables for queries that are made deterministic, in a database of the test file's own. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { type Analysis, analyze } from '../../../src/view/analyze.js';
-import { deparseSelect, parserLoaded, parseSelect } from '../../../src/view/parse/syntax.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { type Analysis, analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { deparseSelect, parserLoaded, parseSelect } from '../../../packages/tidemark/src/view/parse/syntax.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 const tables = `

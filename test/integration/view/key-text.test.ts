@@ -1,15 +1,15 @@
 /** For every type that can be a key, the key's text is what JavaScript's String makes of the row's field. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { quotedText } from '../../../src/sql.js';
-import { analyze } from '../../../src/view/analyze.js';
-import { compileView } from '../../../src/view/compile/compile.js';
-import type { ValueOptions } from '../../../src/view/define.js';
-import { keySql, keyValues } from '../../../src/view/keys/key-sql.js';
-import { render } from '../../../src/view/parse/template.js';
-import { type PreparedView, prepareView } from '../../../src/view/served-view.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { quotedText } from '../../../packages/tidemark/src/sql.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { compileView } from '../../../packages/tidemark/src/view/compile/compile.js';
+import type { ValueOptions } from '../../../packages/tidemark/src/view/define.js';
+import { keySql, keyValues } from '../../../packages/tidemark/src/view/keys/key-sql.js';
+import { render } from '../../../packages/tidemark/src/view/parse/template.js';
+import { type PreparedView, prepareView } from '../../../packages/tidemark/src/view/served-view.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

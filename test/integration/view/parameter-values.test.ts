@@ -1,10 +1,10 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql as raw } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { SetupError } from '../../../src/errors.js';
-import { type QuerySource, sql } from '../../../src/sql.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import { sampleInput } from '../../../src/view/sample.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { type QuerySource, sql } from '../../../packages/tidemark/src/sql.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import { sampleInput } from '../../../packages/tidemark/src/view/sample.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 interface Todo {

@@ -1,12 +1,12 @@
 /** How views are divided into partitions, and the companion queries that find the partitions that changes affect. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze } from '../../../src/view/analyze.js';
-import { deparseSelect } from '../../../src/view/parse/syntax.js';
-import { cloneTree, type Tree } from '../../../src/view/parse/tree.js';
-import type { CompanionQuery } from '../../../src/view/partition/partition.js';
-import { restrict } from '../../../src/view/partition/restrict.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { deparseSelect } from '../../../packages/tidemark/src/view/parse/syntax.js';
+import { cloneTree, type Tree } from '../../../packages/tidemark/src/view/parse/tree.js';
+import type { CompanionQuery } from '../../../packages/tidemark/src/view/partition/partition.js';
+import { restrict } from '../../../packages/tidemark/src/view/partition/restrict.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 /** A query that changes without a write is refused in any form. A query that does not is accepted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze } from '../../../src/view/analyze.js';
-import { ClientViews } from '../../../src/view/client-views.js';
-import { defineView } from '../../../src/view/define.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
+import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze } from '../../../src/view/analyze.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 /** Queries that are read as a whole: how they are written, and that they yield the same rows. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wholeSelect } from '../../../src/view/compile/whole.js';
-import { deparseSelect, parserLoaded, parseSelect } from '../../../src/view/parse/syntax.js';
+import { wholeSelect } from '../../../packages/tidemark/src/view/compile/whole.js';
+import { deparseSelect, parserLoaded, parseSelect } from '../../../packages/tidemark/src/view/parse/syntax.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 
 beforeAll(() => parserLoaded);

@@ -4,7 +4,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { silent } from '../../support/log.js';
 import { database, folder, serve, tidemark, useDatabase, useFolder } from '../cli/commands.js';
 import { answering, call, hung, Load } from './load.js';

@@ -1,6 +1,6 @@
 /** The names of Postgres sessions identify the requests that they serve, while they serve them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { mutation, pushBody, send } from '../conformance/wire.js';
 

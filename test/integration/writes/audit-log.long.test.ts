@@ -1,8 +1,8 @@
 /** The audit log records the outcome of each mutation and call, and nothing else. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { AuditLog } from '../../../src/store/audit-log.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { AuditLog } from '../../../packages/tidemark/src/store/audit-log.js';
 import { mutation, pushBody } from '../conformance/wire.js';
 import { type Served, serve } from '../rest/served.js';
 

@@ -1,9 +1,9 @@
 /** Refusals that a client dismisses. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createPush } from '../../../src/writes/push.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';

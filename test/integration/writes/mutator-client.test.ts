@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parserLoaded } from '../../../src/view/parse/syntax.js';
-import { MutatorClient } from '../../../src/writes/client/mutator-client.js';
+import { parserLoaded } from '../../../packages/tidemark/src/view/parse/syntax.js';
+import { MutatorClient } from '../../../packages/tidemark/src/writes/client/mutator-client.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 let database: TestDatabase;

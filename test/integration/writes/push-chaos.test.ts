@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { isTransient } from '../../../src/db/sqlstate.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createPush } from '../../../src/writes/push.js';
-import type { RefusedMutation } from '../../../src/writes/refused-mutations.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { isTransient } from '../../../packages/tidemark/src/db/sqlstate.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
+import type { RefusedMutation } from '../../../packages/tidemark/src/writes/refused-mutations.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';

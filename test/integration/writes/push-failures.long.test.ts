@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { toProblem } from '../../../src/http/problem.js';
-import { defineMutator, defineMutators, type Mutator } from '../../../src/registry/mutators.js';
-import { createPush } from '../../../src/writes/push.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { toProblem } from '../../../packages/tidemark/src/http/problem.js';
+import { defineMutator, defineMutators, type Mutator } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { lastMutationIDs, mutation, pushRequest } from './push-requests.js';

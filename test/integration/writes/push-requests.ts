@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Mutation, PushRequest } from '../../../src/protocol/push.js';
+import type { Mutation, PushRequest } from '../../../packages/tidemark/src/protocol/push.js';
 
 export function mutation(id: number, name: string, args: unknown = null, clientID = 'c'): Mutation {
   return { id, name, args, clientID, timestamp: 0.5 };

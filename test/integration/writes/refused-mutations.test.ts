@@ -1,7 +1,7 @@
 /** The records of refused mutations, and what the application's hook receives. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
-import { createSync, type RefusedMutation } from '../../../src/index.js';
+import { createSync, type RefusedMutation } from '../../../packages/tidemark/src/index.js';
 import { silent } from '../../support/log.js';
 import type { TestServer } from '../conformance/server.js';
 import { mutation, push, send } from '../conformance/wire.js';

@@ -1,8 +1,8 @@
 /** A server whose mutators refuse in every way, and clients that receive the refusals. */
 import { z } from 'zod';
-import { MutatorError, Problem } from '../../../src/errors.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { defineView } from '../../../src/view/define.js';
+import { MutatorError, Problem } from '../../../packages/tidemark/src/errors.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
 import { type JSONObject, mutation, type Op, type PullAnswer, pull, push } from '../conformance/wire.js';
 

@@ -1,12 +1,12 @@
 /** The number of times that a write waits for the database. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { OwnTransactions } from '../../../src/writes/call-transactions.js';
-import { Calls } from '../../../src/writes/calls.js';
-import { createPush } from '../../../src/writes/push.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { OwnTransactions } from '../../../packages/tidemark/src/writes/call-transactions.js';
+import { Calls } from '../../../packages/tidemark/src/writes/calls.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { mutation, pushRequest } from './push-requests.js';

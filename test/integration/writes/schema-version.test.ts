@@ -1,9 +1,9 @@
 /** Mutators receive the schema version and the browser profile of the client that sent a mutation. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { defineMutator, defineMutators } from '../../../src/registry/mutators.js';
-import { createPush } from '../../../src/writes/push.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';
 import { mutation, pushRequest } from './push-requests.js';

@@ -1,5 +1,5 @@
 /** A client that applies patches as Replicache does. */
-import type { Sync } from '../../../src/server.js';
+import type { Sync } from '../../../packages/tidemark/src/server.js';
 import { requestTo } from './requests.js';
 
 type Op =

@@ -1,5 +1,5 @@
 /** Literals and parameters. */
-import { quotedText } from '../../../src/sql.js';
+import { quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { type Parameter, seq, type Tree } from './tree.js';
 import { castName, type SqlType, typedLiteral } from './types.js';

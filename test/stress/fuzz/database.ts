@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { sameFormats } from '../../../src/db/own-settings.js';
+import { sameFormats } from '../../../packages/tidemark/src/db/own-settings.js';
 
 /** A pool that reports each checkout of a connection, which precedes each statement. */
 export class HookedPool extends pg.Pool {

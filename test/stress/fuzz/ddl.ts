@@ -1,5 +1,5 @@
 /** DDL that changes the tables themselves. */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import type { Schema } from './schema.js';
 import { relationOf, type Table } from './tables.js';

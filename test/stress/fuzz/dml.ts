@@ -1,5 +1,5 @@
 /** Statements that write. */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { mostlyFew } from './constants.js';
 import { insertion, type Schema, valueFor } from './schema.js';

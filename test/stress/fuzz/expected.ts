@@ -1,7 +1,7 @@
 /** A view's rows for a user, read with its own query and written as `docs/views.md` says. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from 'pg';
-import { identifier } from '../../../src/sql.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
 import { columnsIn, keyOf, shown } from './shape.js';
 import { userAt } from './users.js';
 import { type FuzzView, textOfView } from './view.js';

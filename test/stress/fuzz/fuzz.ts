@@ -1,6 +1,6 @@
 /** Runs cases, each from its own seed, and shrinks those that show a difference. */
 import fc from 'fast-check';
-import { isTransient } from '../../../src/db/sqlstate.js';
+import { isTransient } from '../../../packages/tidemark/src/db/sqlstate.js';
 import type { Replication } from '../../support/replication.js';
 import { type Code, loadCode } from '../oracle/code.js';
 import { type Case, cases } from './case.js';

@@ -1,6 +1,6 @@
 /** Clients that pull when they are poked. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sync } from '../../../src/server.js';
+import type { Sync } from '../../../packages/tidemark/src/server.js';
 import { FailedPull, type FuzzClient } from './client.js';
 import { Difference } from './difference.js';
 import { requestTo } from './requests.js';

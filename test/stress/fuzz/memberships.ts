@@ -1,5 +1,5 @@
 /** Views as in applications: users see what they own, what is on one of their lists, and so on. */
-import { identifier } from '../../../src/sql.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { parameterOf } from './constants.js';
 import type { Schema } from './schema.js';

@@ -1,5 +1,5 @@
 /** All kinds of names that Postgres accepts, including those that Tidemark's own statements use. */
-import { identifier } from '../../../src/sql.js';
+import { identifier } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 
 const plain = ['a', 'b', 'x', 'y', 't', 'id', 'name', 'at', 'item', 'n', 'p'];

@@ -1,5 +1,5 @@
 /** DDL that applications run with clients connected, beside ./ddl.ts. It does not require `tidemark migrate`. */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import type { Ddl } from './ddl.js';
 import type { Schema } from './schema.js';

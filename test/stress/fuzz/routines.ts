@@ -2,7 +2,7 @@
  * The application's own functions, operators, casts and aggregates. Some are immutable, some are not, and some only
  * seem to be.
  */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { type Signature, signature } from './signature.js';
 import type { Table } from './tables.js';

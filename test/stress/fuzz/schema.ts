@@ -1,5 +1,5 @@
 /** The database of a case: its types, tables, routines and initial rows. */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { mostlyFew } from './constants.js';
 import { anyName, distinctNames } from './names.js';

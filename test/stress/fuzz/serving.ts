@@ -1,8 +1,8 @@
 /** The code under test on a case's database, with those of its views that it accepts. */
 
-import type { Logger } from '../../../src/log.js';
-import type { Sync } from '../../../src/server.js';
-import { defineView } from '../../../src/view/define.js';
+import type { Logger } from '../../../packages/tidemark/src/log.js';
+import type { Sync } from '../../../packages/tidemark/src/server.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, HookedPool } from './database.js';

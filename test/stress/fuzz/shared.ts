@@ -1,13 +1,13 @@
 /** Shared statements: what one yields for a cohort equals what a statement for that cohort alone yields. */
 import { isDeepStrictEqual } from 'node:util';
-import type { VerifiedCookie } from '../../../src/change-log/cookie-cache.js';
-import type { Database } from '../../../src/db/database.js';
-import { isCancelled } from '../../../src/db/sqlstate.js';
-import type { Snapshot } from '../../../src/protocol/snapshot.js';
-import type { DeltaReader, Patch } from '../../../src/pulls/reader.js';
-import type { ResolvedViews, SchemaCache } from '../../../src/schema/schema-cache.js';
-import type { ChangedTable } from '../../../src/store/patches/patch-sql.js';
-import { noSchemaChanges } from '../../../src/store/row-formats/schema-change.js';
+import type { VerifiedCookie } from '../../../packages/tidemark/src/change-log/cookie-cache.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { isCancelled } from '../../../packages/tidemark/src/db/sqlstate.js';
+import type { Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import type { DeltaReader, Patch } from '../../../packages/tidemark/src/pulls/reader.js';
+import type { ResolvedViews, SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
+import type { ChangedTable } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import { noSchemaChanges } from '../../../packages/tidemark/src/store/row-formats/schema-change.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase } from './database.js';

@@ -1,5 +1,5 @@
 /** All kinds of tables that can be captured, and some that cannot. */
-import { identifier, quotedText } from '../../../src/sql.js';
+import { identifier, quotedText } from '../../../packages/tidemark/src/sql.js';
 import type { Choices } from './choices.js';
 import { distinctNames } from './names.js';
 import { list, seq, type Tree, tagged } from './tree.js';

@@ -1,5 +1,5 @@
 /** The types of columns and expressions, with interesting values. */
-import { quotedText } from '../../../src/sql.js';
+import { quotedText } from '../../../packages/tidemark/src/sql.js';
 
 export interface SqlType {
   /** Its name in SQL. */

@@ -1,6 +1,6 @@
 /** Actions on tabs during a run. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../../../src/client/within.js';
+import { within } from '../../../packages/client/src/within.js';
 import type { Random } from '../oracle/random.js';
 import type { Ledger } from './ledger.js';
 import type { StorageFault } from './page/setup.js';

@@ -9,7 +9,7 @@ import {
   MutatorError,
   migrate,
   sql,
-} from '../../../src/index.js';
+} from '../../../packages/tidemark/src/index.js';
 import { listenWithFiles, type ServedFiles } from '../../e2e/browser/served-files.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';

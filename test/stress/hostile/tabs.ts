@@ -1,7 +1,7 @@
 /** Chromium with several browser profiles, each with several tabs, each with several clients. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { within } from '../../../src/client/within.js';
+import { within } from '../../../packages/client/src/within.js';
 import { builtPackage, root } from '../../support/built.js';
 import type { Ledger } from './ledger.js';
 import type { PageEvent, PageSetup, PlatformFunction } from './page/setup.js';

@@ -1,8 +1,8 @@
 /** Random changes to what some views read, between writes and pulls by clients whose view sets change each time. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { migrate } from '../../../src/migrate.js';
-import { defineView, type View, type Views } from '../../../src/view/define.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
+import { defineView, type View, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { type Context, fullRead, type Op, PullServer, SyncClient } from '../../support/synced.js';

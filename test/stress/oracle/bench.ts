@@ -1,9 +1,9 @@
 /** Two databases, the code under test with its nodes on one of them, and the oracle beside it. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Logger } from '../../../src/log.js';
-import type { ConsistencyState } from '../../../src/pulls/consistency-checker.js';
-import type { Sync } from '../../../src/server.js';
+import type { Logger } from '../../../packages/tidemark/src/log.js';
+import type { ConsistencyState } from '../../../packages/tidemark/src/pulls/consistency-checker.js';
+import type { Sync } from '../../../packages/tidemark/src/server.js';
 import { silent } from '../../support/log.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
 import type { Replication } from '../../support/replication.js';

@@ -2,22 +2,22 @@
 import { pathToFileURL } from 'node:url';
 
 export interface Code {
-  readonly createSync: typeof import('../../../src/server.js').createSync;
-  readonly migrate: typeof import('../../../src/migrate.js').migrate;
-  readonly defineMutator: typeof import('../../../src/registry/mutators.js').mutatorFor;
-  readonly defineMutators: typeof import('../../../src/registry/mutators.js').defineMutators;
-  readonly openPool: typeof import('../../../src/db/pg.js').openPool;
-  readonly prune: typeof import('../../../src/store/retention.js').prune;
-  readonly readNewChanges: typeof import('../../../src/store/new-changes.js').readNewChanges;
-  readonly findAffectedCohorts: typeof import('../../../src/store/affected-cohorts.js').findAffectedCohorts;
-  readonly changedTablesOf: typeof import('../../../src/store/patches/patch-sql.js').changedTablesOf;
-  readonly Reader: typeof import('../../../src/pulls/reader.js').Reader;
-  readonly CohortReads: typeof import('../../../src/pulls/cohort-reads.js').CohortReads;
-  readonly ClientViews: typeof import('../../../src/view/client-views.js').ClientViews;
-  readonly SchemaCache: typeof import('../../../src/schema/schema-cache.js').SchemaCache;
+  readonly createSync: typeof import('../../../packages/tidemark/src/server.js').createSync;
+  readonly migrate: typeof import('../../../packages/tidemark/src/migrate.js').migrate;
+  readonly defineMutator: typeof import('../../../packages/tidemark/src/registry/mutators.js').mutatorFor;
+  readonly defineMutators: typeof import('../../../packages/tidemark/src/registry/mutators.js').defineMutators;
+  readonly openPool: typeof import('../../../packages/tidemark/src/db/pg.js').openPool;
+  readonly prune: typeof import('../../../packages/tidemark/src/store/retention.js').prune;
+  readonly readNewChanges: typeof import('../../../packages/tidemark/src/store/new-changes.js').readNewChanges;
+  readonly findAffectedCohorts: typeof import('../../../packages/tidemark/src/store/affected-cohorts.js').findAffectedCohorts;
+  readonly changedTablesOf: typeof import('../../../packages/tidemark/src/store/patches/patch-sql.js').changedTablesOf;
+  readonly Reader: typeof import('../../../packages/tidemark/src/pulls/reader.js').Reader;
+  readonly CohortReads: typeof import('../../../packages/tidemark/src/pulls/cohort-reads.js').CohortReads;
+  readonly ClientViews: typeof import('../../../packages/tidemark/src/view/client-views.js').ClientViews;
+  readonly SchemaCache: typeof import('../../../packages/tidemark/src/schema/schema-cache.js').SchemaCache;
 }
 
-const sources: string = new URL('../../../src', import.meta.url).pathname;
+const sources: string = new URL('../../../packages/tidemark/src', import.meta.url).pathname;
 
 const files = [
   'server.ts',

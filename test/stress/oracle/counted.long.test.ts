@@ -1,13 +1,13 @@
 /** Counts work: a pull's cost grows with the changes for its user, not with the rows that the user holds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
-import { readSchemaState } from '../../../src/schema/schema-state.js';
-import { deltaPatch } from '../../../src/store/patches/patch-sql.js';
-import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { literalObservation } from '../../../src/store/poll.js';
-import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { readSchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
+import { deltaPatch } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { loadCode } from './code.js';

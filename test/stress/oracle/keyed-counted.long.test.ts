@@ -1,15 +1,15 @@
 /** Counts work: a delta of an everyday view reads the affected partitions' rows, whatever the view's size. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/db/database.js';
-import { openPool } from '../../../src/db/pg.js';
-import { parseSnapshot, type Snapshot } from '../../../src/protocol/snapshot.js';
-import { readSchemaState } from '../../../src/schema/schema-state.js';
-import { fullPatch } from '../../../src/store/patches/full-patch.js';
-import { deltaPatch } from '../../../src/store/patches/patch-sql.js';
-import type { SyncedTable } from '../../../src/store/patches/states.js';
-import { literalObservation } from '../../../src/store/poll.js';
-import { ClientViews, type ResolvedView } from '../../../src/view/client-views.js';
-import type { Strategy } from '../../../src/view/compile/strategy.js';
+import type { Database } from '../../../packages/tidemark/src/db/database.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { readSchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
+import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
+import { deltaPatch } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
+import type { Strategy } from '../../../packages/tidemark/src/view/compile/strategy.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 import { loadCode } from './code.js';

@@ -1,7 +1,7 @@
 /** Counts the rows of each table that a statement reads, from Postgres's own counters. */
 import type { Pool } from 'pg';
-import type { Statement } from '../../../src/db/database.js';
-import { literal } from '../../../src/db/literal.js';
+import type { Statement } from '../../../packages/tidemark/src/db/database.js';
+import { literal } from '../../../packages/tidemark/src/db/literal.js';
 
 /** By table: rows that scans returned, and rows that they read and filtered out. */
 export type TableReads = Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 /** Clients that push. Mutation n of a client writes n into its row, and adds one row to the effects. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import type { MutatorCall } from '../../../src/registry/mutators.js';
+import type { MutatorCall } from '../../../packages/tidemark/src/registry/mutators.js';
 import type { Send } from './client.js';
 import type { Gate } from './gate.js';
 import type { Random } from './random.js';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { Problem } from '../../../src/errors.js';
-import { defineView, type View } from '../../../src/view/define.js';
+import { Problem } from '../../../packages/tidemark/src/errors.js';
+import { defineView, type View } from '../../../packages/tidemark/src/view/define.js';
 import { useAltered } from '../../integration/pulls/altered.js';
 import type { Context, SyncClient } from '../../support/synced.js';
 

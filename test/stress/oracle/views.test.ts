@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { openPool } from '../../../src/db/pg.js';
-import { analyze } from '../../../src/view/analyze.js';
+import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { schemaSql } from './schema.js';
 import { viewSpecs } from './views.js';

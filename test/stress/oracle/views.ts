@@ -1,7 +1,7 @@
 /** Client views of every kind, and the comparison of a client's rows with the oracle's. */
 import type { Client } from 'pg';
-import type { Strategy } from '../../../src/view/compile/strategy.js';
-import type { Views } from '../../../src/view/define.js';
+import type { Strategy } from '../../../packages/tidemark/src/view/compile/strategy.js';
+import type { Views } from '../../../packages/tidemark/src/view/define.js';
 import { users } from './schema.js';
 
 export interface User {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { ddl, views } from '../../integration/tenants/tenanted.js';
 import { silent } from '../../support/log.js';
 

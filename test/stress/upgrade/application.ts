@@ -1,8 +1,8 @@
 /** An application that is deployed in three steps: version 1, versions 1 and 2 from one server, version 2 alone. */
 import type { ClientBase } from 'pg';
-import { defineMutators, type Mutators, mutatorFor } from '../../../src/registry/mutators.js';
-import { sql } from '../../../src/sql.js';
-import { type Views, viewFor } from '../../../src/view/define.js';
+import { defineMutators, type Mutators, mutatorFor } from '../../../packages/tidemark/src/registry/mutators.js';
+import { sql } from '../../../packages/tidemark/src/sql.js';
+import { type Views, viewFor } from '../../../packages/tidemark/src/view/define.js';
 import type { ClientVersion } from './client.js';
 
 export interface User {

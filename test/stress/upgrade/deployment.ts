@@ -1,6 +1,6 @@
 /** Servers of several versions of an application over one database, and clients that are routed to any of them. */
 import type pg from 'pg';
-import { migrate } from '../../../src/migrate.js';
+import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { seeded } from '../../integration/conformance/random.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';

@@ -1,6 +1,6 @@
 /** Servers of several versions over one database, and clients that switch between them. */
 import type pg from 'pg';
-import { defineView } from '../../../src/view/define.js';
+import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import { seeded } from '../../integration/conformance/random.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';

@@ -1,6 +1,6 @@
 /** `serve.ts first`: a server of a version of the application, in its own process. */
-import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from '../../../src/node.js';
-import { createSync } from '../../../src/server.js';
+import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from '../../../packages/tidemark/src/node.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { applications, optionsOf } from './application.js';
 
 const [, , name] = process.argv;

@@ -1,6 +1,6 @@
 /** Servers of an application: in this process, each with its own connections, or in their own processes. */
 import { fileURLToPath } from 'node:url';
-import { createSync } from '../../../src/server.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
 import { memoryLog } from '../../support/log.js';
 import { freePort, start } from '../../support/process.js';
 import { type Application, applications, optionsOf } from './application.js';

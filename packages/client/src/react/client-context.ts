@@ -1,7 +1,7 @@
 import { createContext, createElement, type ReactNode, useContext } from 'react';
-import { ClientError } from '../client/client-error.js';
-import type { Client } from '../client/create-client.js';
-import type { AnyViews } from '../client/types.js';
+import { ClientError } from '../client-error.js';
+import type { Client } from '../create-client.js';
+import type { AnyViews } from '../types.js';
 
 /** A provider of a client for the components below it, and the hook that returns the client, with its types. */
 export interface ClientContext<Mutators, Views extends AnyViews> {

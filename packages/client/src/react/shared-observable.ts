@@ -1,4 +1,4 @@
-import type { Observable } from '../client/observable.js';
+import type { Observable } from '../observable.js';
 
 const observables = new WeakMap<object, Map<string, Observable<unknown>>>();
 

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
-import type { Client } from '../client/create-client.js';
-import type { Observable } from '../client/observable.js';
-import type { Refusal } from '../client/refusals.js';
-import type { PendingMutation } from '../client/stores/types.js';
-import { initialStatus, type Status } from '../client/sync/status.js';
-import type { AnyViews, Mutate } from '../client/types.js';
+import type { Client } from '../create-client.js';
+import type { Observable } from '../observable.js';
+import type { Refusal } from '../refusals.js';
+import type { PendingMutation } from '../stores/types.js';
+import { initialStatus, type Status } from '../sync/status.js';
+import type { AnyViews, Mutate } from '../types.js';
 
 /** Returns the functions that call a client's mutators: the same object in each render. */
 export function useMutate<Mutators, Views extends AnyViews>(client: Client<Mutators, Views>): Mutate<Mutators> {

@@ -1,8 +1,8 @@
 import type { SyncConfig } from '@tanstack/db';
-import { ClientError } from '../client/client-error.js';
-import type { Client } from '../client/create-client.js';
-import type { RowChange } from '../client/rows/view.js';
-import type { AnyViews } from '../client/types.js';
+import { ClientError } from '../client-error.js';
+import type { Client } from '../create-client.js';
+import type { RowChange } from '../rows/view.js';
+import type { AnyViews } from '../types.js';
 import { withMark } from './unconfirmed-mark.js';
 
 /** Copies the rows of a view into a collection, and then every change to them. */

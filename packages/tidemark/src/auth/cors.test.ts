@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pull, setUp } from '../../test/integration/endpoints/requests.js';
-import { silent } from '../../test/support/log.js';
-import { listenForPokes } from '../../test/support/poke-reader.js';
+import { pull, setUp } from '../../../../test/integration/endpoints/requests.js';
+import { silent } from '../../../../test/support/log.js';
+import { listenForPokes } from '../../../../test/support/poke-reader.js';
 import { PokeStreams } from '../endpoints/subscriptions/poke-streams.js';
 import { Admission } from '../limits/admission.js';
 import { type Listening, listen } from '../node.js';

@@ -11,7 +11,7 @@ import {
   pemOf,
   sign,
   withToken,
-} from '../../test/integration/auth/tokens.js';
+} from '../../../../test/integration/auth/tokens.js';
 import { jwtAuth } from './jwt.js';
 
 const signer = createSigner();

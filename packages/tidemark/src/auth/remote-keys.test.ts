@@ -7,7 +7,7 @@ import {
   serveKeys,
   sign,
   withToken,
-} from '../../test/integration/auth/tokens.js';
+} from '../../../../test/integration/auth/tokens.js';
 import { jwtAuth } from './jwt.js';
 
 let keys: KeyServer;

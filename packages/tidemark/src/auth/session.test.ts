@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { pull, setUp } from '../../test/integration/endpoints/requests.js';
-import { silent } from '../../test/support/log.js';
+import { pull, setUp } from '../../../../test/integration/endpoints/requests.js';
+import { silent } from '../../../../test/support/log.js';
 import { listen } from '../node.js';
 import { sessionAuth } from './session.js';
 

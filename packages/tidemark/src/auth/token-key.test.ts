@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSigner, pemOf } from '../../test/integration/auth/tokens.js';
+import { createSigner, pemOf } from '../../../../test/integration/auth/tokens.js';
 import type { UserContext } from '../context.js';
 import { type JWTAuthOptions, jwtAuth } from './jwt.js';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.js';
 import { openPool } from '../db/pg.js';
-import { findRunning } from '../embedded/running.js';
+import { findRunning } from '../embedded.js';
 import { databaseURL, dataDirectory, describeEmbedded, type OpenedDatabase, openDatabase } from '../environment.js';
 import { SetupError } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -20,7 +20,7 @@ export async function withDatabase<T>(
   work: (database: OpenedDatabase) => Promise<T>,
   waitMs?: number,
 ): Promise<T> {
-  const database = findRunningDatabase() ?? (await openDatabase({ log, waitMs }));
+  const database = (await findRunningDatabase()) ?? (await openDatabase({ log, waitMs }));
   try {
     return await work(database);
   } finally {
@@ -29,8 +29,8 @@ export async function withDatabase<T>(
 }
 
 /** Returns the embedded database if another process runs it, in the same form as `openDatabase`. */
-function findRunningDatabase(): OpenedDatabase | undefined {
-  const running = databaseURL() === undefined ? findRunning(dataDirectory()) : undefined;
+async function findRunningDatabase(): Promise<OpenedDatabase | undefined> {
+  const running = databaseURL() === undefined ? await findRunning(dataDirectory()) : undefined;
   if (!running) return undefined;
   return { ...running, readURLs: [], embedded: true, lost: new Promise(() => {}), close: async () => {} };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pull, push, setUp } from '../../test/integration/endpoints/requests.js';
+import { pull, push, setUp } from '../../../../test/integration/endpoints/requests.js';
 
 it('no request body causes a status of 500 or more', async () => {
   const { post } = setUp();

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { expectProblem, pull, push, setUp } from '../../test/integration/endpoints/requests.js';
+import { expectProblem, pull, push, setUp } from '../../../../test/integration/endpoints/requests.js';
 import type { UserContext } from '../context.js';
 import { Problem, SetupError } from '../errors.js';
 import type { PushService } from './push-service.js';

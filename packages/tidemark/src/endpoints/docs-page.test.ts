@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { memoryLog } from '../../test/support/log.js';
+import { memoryLog } from '../../../../test/support/log.js';
 import { createApp } from '../http/app.js';
 import type { Route } from '../http/route.js';
 import { type DocsFile, readDocsFile } from './docs-files.js';

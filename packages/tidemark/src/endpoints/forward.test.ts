@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryLog } from '../../test/support/log.js';
+import { memoryLog } from '../../../../test/support/log.js';
 import { type ForwardOptions, forwardPush } from './forward.js';
 
 let server: Server | undefined;

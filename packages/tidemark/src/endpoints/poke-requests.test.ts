@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { readText, setUpPokes } from '../../test/integration/endpoints/poke-subscribers.js';
-import { expectProblem } from '../../test/integration/endpoints/requests.js';
+import { readText, setUpPokes } from '../../../../test/integration/endpoints/poke-subscribers.js';
+import { expectProblem } from '../../../../test/integration/endpoints/requests.js';
 import { Problem } from '../errors.js';
 
 describe('a poke request', () => {

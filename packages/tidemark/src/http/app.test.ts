@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryLog } from '../../test/support/log.js';
+import { memoryLog } from '../../../../test/support/log.js';
 import { Problem } from '../errors.js';
 import { type Answer, json } from './answer.js';
 import { createApp } from './app.js';

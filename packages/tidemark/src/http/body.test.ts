@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { expectProblem, pull, push, setUp } from '../../test/integration/endpoints/requests.js';
+import { expectProblem, pull, push, setUp } from '../../../../test/integration/endpoints/requests.js';
 import { json } from './answer.js';
 import { readJSON, readOptionalJSON } from './body.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { documentArgs, documentMutators } from '../../test/integration/openapi/schemas.js';
+import { documentArgs, documentMutators } from '../../../../test/integration/openapi/schemas.js';
 import { catalogue, Problem } from '../errors.js';
 import { problemBody } from '../http/problem.js';
 import type { Response } from './types.js';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { expect, it, vi } from 'vitest';
 import * as mini from 'zod/mini';
-import { documentArgs } from '../../test/integration/openapi/schemas.js';
+import { documentArgs } from '../../../../test/integration/openapi/schemas.js';
 
 vi.mock('@valibot/to-json-schema', () => {
   throw new Error('Cannot find package');

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { documentArgs, documentMutators, handWritten } from '../../test/integration/openapi/schemas.js';
+import { documentArgs, documentMutators, handWritten } from '../../../../test/integration/openapi/schemas.js';
 
 /** The same arguments as a validator of each library. */
 const todo = {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import * as mini from 'zod/mini';
 import { z } from 'zod/v3';
-import { documentArgs } from '../../test/integration/openapi/schemas.js';
+import { documentArgs } from '../../../../test/integration/openapi/schemas.js';
 
 /** The exports of zod 3. */
 vi.mock('zod', () => ({ z: {}, toJSONSchema: undefined }));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silent } from '../../test/support/log.js';
+import { silent } from '../../../../test/support/log.js';
 import { Semaphore } from '../limits/semaphore.js';
 import { openWithPermit } from './permits.js';
 

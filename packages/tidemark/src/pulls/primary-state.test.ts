@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silent } from '../../test/support/log.js';
+import { silent } from '../../../../test/support/log.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
 import type { ResetReason } from './plan.js';
 import { PrimaryState } from './primary-state.js';

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import type { UserContext } from '../context.js';
 import { SetupError } from '../errors.js';
 import { collectLeaves } from './tree.js';
-import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree, types } from './types.js';
+import type { MutatorTypes, RegistryTypes, Returned, TypesOfSchemas, TypesOfTree } from './types.js';
 
 /** The argument of a mutator's function. */
 export interface MutatorCall<Args, Tx, Context> {
@@ -41,7 +41,8 @@ export interface Mutator<Tx = ClientBase, Context = UserContext, Types = Mutator
   readonly run: (call: MutatorCall<unknown, Tx, Context>) => unknown;
   /** True if `run` validates the args itself, and takes them as they were sent. Default false. */
   readonly validates?: boolean | undefined;
-  readonly [types]?: Types;
+  /** For the compiler: no object has this property. The client's package knows it by this name. */
+  readonly '~types'?: Types;
 }
 
 /** Defines a mutator, with or without a Standard Schema validator (zod, valibot, arktype and others) for its args. */
@@ -85,7 +86,8 @@ export interface MutatorTree<Tx = ClientBase, Context = UserContext> {
 /** The registry: every mutator by its dotted name. Names come from clients, so they are looked up only in this Map. */
 export interface Mutators<Tx = ClientBase, Context = UserContext, Types = RegistryTypes>
   extends ReadonlyMap<string, Mutator<Tx, Context>> {
-  readonly [types]?: Types;
+  /** For the compiler: no object has this property. The client's package knows it by this name. */
+  readonly '~types'?: Types;
 }
 
 /**

@@ -1,9 +1,6 @@
 /** The types of a registry's mutators: their names, args and results. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** The key that carries types. It exists only at compile time: no object has a property of this name. */
-export declare const types: unique symbol;
-
 /** The types of one mutator. */
 export interface MutatorTypes {
   /** The args that a caller sends. */
@@ -34,7 +31,7 @@ export type TypesOfTree<Tree> = Merged<FunctionsOf<Tree>>;
 
 interface Leaf<Types> {
   readonly run: (call: never) => unknown;
-  readonly [types]?: Types;
+  readonly '~types'?: Types;
 }
 
 /** A union of functions that each take the types of one mutator. Their common argument has the types of all. */
@@ -48,7 +45,7 @@ type Merged<Functions> = [Functions] extends [(types: infer All) => void]
   ? { readonly [Name in keyof All]: All[Name] }
   : never;
 
-type TypesOf<Registry> = Registry extends { readonly [types]?: infer All } ? NonNullable<All> : never;
+type TypesOf<Registry> = Registry extends { readonly '~types'?: infer All } ? NonNullable<All> : never;
 
 type Part<Registry, Of extends keyof MutatorTypes> = {
   readonly [Name in keyof TypesOf<Registry>]: TypesOf<Registry>[Name] extends MutatorTypes

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silent } from '../../test/support/log.js';
+import { silent } from '../../../../test/support/log.js';
 import type { StartedSync } from '../server.js';
 import { Tenant } from './tenant.js';
 import { dueForUpkeep } from './upkeep.js';

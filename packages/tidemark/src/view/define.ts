@@ -14,8 +14,6 @@ export interface ViewInput<Context> {
   readonly schemaVersion: string;
 }
 
-declare const shown: unique symbol;
-
 /** How a row becomes the client's value. Default: the row as an object. */
 export interface ValueOptions {
   readonly value?: string | undefined;
@@ -39,7 +37,8 @@ export interface View<Context, Row = unknown, Value = Row> extends ValueOptions 
   readonly prefix?: Prefix<Context> | undefined;
   readonly schemaVersions?: readonly string[] | undefined;
   readonly row?: StandardSchemaV1 | undefined;
-  readonly [shown]?: Value;
+  /** The type of a row as the client receives it, for the compiler: no view has this property. */
+  readonly '~row'?: AsJSON<Value>;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
@@ -141,7 +140,7 @@ export const defineView: DefineView<UserContext> = viewFor<UserContext>();
  * The type of a view's values as the client receives them: its rows, or the column that `value` names, as JSON.
  * `unknown` if the query has no type for its rows.
  */
-export type RowOf<V> = V extends View<never, unknown, infer Value> ? AsJSON<Value> : never;
+export type RowOf<V> = V extends { readonly '~row'?: infer Row } ? Row : never;
 
 /** An application's views, by name. */
 export type Views<Context> = Readonly<Record<string, View<Context, unknown, unknown>>>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { silent } from '../../test/support/log.js';
+import { silent } from '../../../../test/support/log.js';
 import { Serving } from '../serving.js';
 
 let serving: Serving;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mutation } from '../../test/integration/writes/push-requests.js';
+import { mutation } from '../../../../test/integration/writes/push-requests.js';
 import { Batches } from './batches.js';
 
 const from = (first: number, last: number, name = 'm', clientID = 'c') =>

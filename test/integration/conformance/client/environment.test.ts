@@ -1,6 +1,6 @@
 import { Replicache, version } from 'replicache';
 import { expect, it } from 'vitest';
-import { SyncEngine } from '../../../../src/client/sync/sync-engine.js';
+import { SyncEngine } from '../../../../packages/client/src/sync/sync-engine.js';
 import { openClient } from './client.js';
 
 const { NODE_ENV, TIDEMARK_TEST_ENGINE: engine } = process.env;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { mutators } from '../../../../examples/tasks/src/mutators.js';
-import { defineMutator } from '../../../../src/registry/mutators.js';
+import { defineMutator } from '../../../../packages/tidemark/src/registry/mutators.js';
 import type { TestClient } from './client.js';
 import { useFixture } from './fixture.js';
 

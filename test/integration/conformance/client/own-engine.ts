@@ -1,9 +1,9 @@
 /** The engine of `tidemark/client`, opened with Replicache's options. */
 import type { EngineOptions } from '#engine';
-import { openStores } from '../../../../src/client/stores/open-stores.js';
-import { Network } from '../../../../src/client/sync/network.js';
-import { StatusTracker } from '../../../../src/client/sync/status.js';
-import { SyncEngine } from '../../../../src/client/sync/sync-engine.js';
+import { openStores } from '../../../../packages/client/src/stores/open-stores.js';
+import { Network } from '../../../../packages/client/src/sync/network.js';
+import { StatusTracker } from '../../../../packages/client/src/sync/status.js';
+import { SyncEngine } from '../../../../packages/client/src/sync/sync-engine.js';
 
 /** Returns an object with the methods of a `Replicache`. */
 export function openOwnEngine(options: unknown): unknown {

@@ -2,8 +2,8 @@
 import type { Puller } from 'replicache';
 import { expect, it } from 'vitest';
 import { mutators } from '../../../../examples/tasks/src/mutators.js';
-import { MutatorError } from '../../../../src/errors.js';
-import { defineMutator } from '../../../../src/registry/mutators.js';
+import { MutatorError } from '../../../../packages/tidemark/src/errors.js';
+import { defineMutator } from '../../../../packages/tidemark/src/registry/mutators.js';
 import type { TestClient } from './client.js';
 import { useFixture } from './fixture.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openPool } from '../../../../src/db/pg.js';
-import { listen } from '../../../../src/node.js';
-import { prune } from '../../../../src/store/retention.js';
+import { openPool } from '../../../../packages/tidemark/src/db/pg.js';
+import { listen } from '../../../../packages/tidemark/src/node.js';
+import { prune } from '../../../../packages/tidemark/src/store/retention.js';
 import { memoryLog } from '../../../support/log.js';
 import { compareCookies } from '../wire.js';
 import { openClient, type TestClient, until } from './client.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { mutators } from '../../../../examples/tasks/src/mutators.js';
-import { defineMutator } from '../../../../src/registry/mutators.js';
+import { defineMutator } from '../../../../packages/tidemark/src/registry/mutators.js';
 import { until } from './client.js';
 import { useFixture } from './fixture.js';
 

@@ -1,6 +1,6 @@
 /** The clients of a page, which make calls continuously and report the outcomes. */
-import { openClient } from '../../../../src/client/create-client.js';
-import type { Client } from '../../../../src/client.js';
+import { openClient } from '../../../../packages/client/src/create-client.js';
+import type { Client } from '../../../../packages/client/src/index.js';
 import { Random } from '../../oracle/random.js';
 import type { mutators, views } from '../application.js';
 import { setClock, setup } from './platform.js';

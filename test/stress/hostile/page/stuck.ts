@@ -7,7 +7,7 @@
  * while the page runs: not while it is frozen, or another script blocks its thread. A stream of pokes may be silent for
  * longer, because its client relies on its own pulls during that time.
  */
-import type { PendingMutation, Status } from '../../../../src/client.js';
+import type { PendingMutation, Status } from '../../../../packages/client/src/index.js';
 import { setup } from './platform.js';
 
 const intervalMs = 250;

@@ -11,7 +11,7 @@ const storable = z.string().refine((text) => !text.includes('\0') && text.isWell
 const counted = z.object({ clientID: storable, n: z.int32() });
 const transfer = counted.extend({ from: storable, to: storable, amount: z.int32() });
 
-/** @param {typeof import('../../../../src/index.js')} tidemark */
+/** @param {typeof import('../../../../packages/tidemark/src/index.js')} tidemark */
 export function applicationOf({ defineMutator, defineMutators, defineView, MutatorError, sql }) {
   const ownRows = (columns, table) =>
     defineView({

@@ -1,6 +1,6 @@
 /** A real sync client whose mutations leave traces. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectPokes } from '../../../../src/poke.js';
+import { connectPokes } from '../../../../packages/client/src/poke.js';
 import { openClient, type TestClient } from '../../../integration/conformance/client/client.js';
 import type { Random } from '../../oracle/random.js';
 import type { EngineOver } from './engines.js';

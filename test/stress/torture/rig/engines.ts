@@ -2,8 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import { Replicache } from 'replicache';
 import type { EngineOptions } from '#engine';
-import type { Network } from '../../../../src/client/sync/network.js';
-import { send } from '../../../../src/client/sync/requests.js';
+import type { Network } from '../../../../packages/client/src/sync/network.js';
+import { send } from '../../../../packages/client/src/sync/requests.js';
 import type { Engine, OpenEngine } from '../../../integration/conformance/client/client.js';
 import { builtPackage } from '../../../support/built.js';
 
@@ -26,9 +26,9 @@ const replicache: EngineOver = (network) => (options) => {
 /** The engine of `tidemark/client`, as built. */
 async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
-  const { SyncEngine }: typeof import('../../../../src/client/sync/sync-engine.js') = await load('sync/sync-engine.js');
-  const { StatusTracker }: typeof import('../../../../src/client/sync/status.js') = await load('sync/status.js');
-  const { openStores }: typeof import('../../../../src/client/stores/open-stores.js') =
+  const { SyncEngine }: typeof import('../../../../packages/client/src/sync/sync-engine.js') = await load('sync/sync-engine.js');
+  const { StatusTracker }: typeof import('../../../../packages/client/src/sync/status.js') = await load('sync/status.js');
+  const { openStores }: typeof import('../../../../packages/client/src/stores/open-stores.js') =
     await load('stores/open-stores.js');
   return (network) => (options) => {
     const requests = { network, credentials: undefined, status: new StatusTracker() };

@@ -1,6 +1,6 @@
 /** The network of one client. It sends some pushes twice, and judges the responses. */
-import { Network } from '../../../../src/client/sync/network.js';
-import type { TextResponse } from '../../../../src/client/sync/transport.js';
+import { Network } from '../../../../packages/client/src/sync/network.js';
+import type { TextResponse } from '../../../../packages/client/src/sync/transport.js';
 import type { PullAnswer } from '../../../integration/conformance/wire.js';
 import type { Random } from '../../oracle/random.js';
 import type { Mirror } from './mirror.js';

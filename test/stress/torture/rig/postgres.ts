@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { type EmbeddedDatabase, startEmbedded } from '../../../../src/embedded/start.js';
+import { type EmbeddedDatabase, startEmbedded } from '../../../../packages/embedded-postgres/src/start.js';
 import { binariesUnderTest } from '../../../support/cluster.js';
 import { createPool } from '../../../support/database.js';
 import { freePort, livingPostgres } from '../../../support/process.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readText, setUpPokes } from '../../../test/integration/endpoints/poke-subscribers.js';
+import { readText, setUpPokes } from '../../../../../test/integration/endpoints/poke-subscribers.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

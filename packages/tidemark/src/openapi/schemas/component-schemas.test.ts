@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { documentArgs, documentMutators } from '../../../test/integration/openapi/schemas.js';
+import { documentArgs, documentMutators } from '../../../../../test/integration/openapi/schemas.js';
 import { ComponentSchemas } from './component-schemas.js';
 
 /** `.meta({id})` registers types for the whole process, so each test creates its own. */

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { handWritten } from '../../../test/integration/openapi/schemas.js';
+import { handWritten } from '../../../../../test/integration/openapi/schemas.js';
 import { refusesJson, verdictOf } from './verdict.js';
 
 const validating = (validate: StandardSchemaV1['~standard']['validate']): StandardSchemaV1 => ({
