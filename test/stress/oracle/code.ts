@@ -11,7 +11,7 @@ export interface Code {
   readonly readNewChanges: typeof import('../../../src/store/new-changes.js').readNewChanges;
   readonly findAffectedCohorts: typeof import('../../../src/store/affected-cohorts.js').findAffectedCohorts;
   readonly changedTablesOf: typeof import('../../../src/store/patches/patch-sql.js').changedTablesOf;
-  readonly Reader: typeof import('../../../src/pulls/reader.js').Reader;
+  readonly createReader: typeof import('../../../src/pulls/reader.js').createReader;
   readonly CohortReads: typeof import('../../../src/pulls/cohort-reads.js').CohortReads;
   readonly ClientViews: typeof import('../../../src/view/client-views.js').ClientViews;
   readonly SchemaCache: typeof import('../../../src/schema/schema-cache.js').SchemaCache;
