@@ -6,6 +6,7 @@ import { openPool } from '../../packages/tidemark/src/db/pg.js';
 import { toAnswer } from '../../packages/tidemark/src/endpoints/pull-service.js';
 import type { JSONAnswer } from '../../packages/tidemark/src/http/answer.js';
 import { toProblem } from '../../packages/tidemark/src/http/problem.js';
+import { semaphoresFor } from '../../packages/tidemark/src/limits/semaphores.js';
 import { migrate } from '../../packages/tidemark/src/migrate.js';
 import type { PullRequest } from '../../packages/tidemark/src/protocol/pull.js';
 import { ConsistencyChecker } from '../../packages/tidemark/src/pulls/consistency-checker.js';
@@ -14,7 +15,6 @@ import type { PullResult } from '../../packages/tidemark/src/pulls/pull-result.j
 import { pullSession, type ReadRequest, readSession } from '../../packages/tidemark/src/pulls/session.js';
 import { SchemaCache } from '../../packages/tidemark/src/schema/schema-cache.js';
 import { narrow, readSchemaState, type SchemaState } from '../../packages/tidemark/src/schema/schema-state.js';
-import { semaphoresFor } from '../../src/semaphores.js';
 import { ClientViews } from '../../packages/tidemark/src/view/client-views.js';
 import { defineView, type View, type Views } from '../../packages/tidemark/src/view/define.js';
 import { createTestDatabase, type TestDatabase } from './database.js';

@@ -126,8 +126,7 @@ export function restSurface<Context extends UserContext, Tx>(options: RestSurfac
     mapError,
   });
   const { views } = options;
-  const calling =
-    views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, admission, writes });
+  const calling = views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, admission, writes });
   const routes = [...calling, ...(views?.routes ?? [])];
   if (discovery === 'off') return routes;
 

@@ -14,9 +14,9 @@ import { silent } from '../../support/log.js';
 import { fullRead, PullServer, SyncClient, tableView } from '../../support/synced.js';
 import { until } from '../conformance/client/client.js';
 
-const rounds = 15;
+const rounds = 8;
 /** Rounds in which an ID must be reused. On a slow machine, Postgres writes more IDs to disk before it crashes. */
-const reusedRounds = 6;
+const reusedRounds = 3;
 const maxRounds = 60;
 const recoveryTimeoutMs = 60_000;
 const day = 24 * 60 * 60;

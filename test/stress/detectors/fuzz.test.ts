@@ -1,9 +1,9 @@
 /** The generator detects known faults: each copy of the sources has one, and the first cases show it. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
 import { postgresVersion } from '../fuzz/database.js';
 import { faults } from '../fuzz/faults.js';
 import { fuzz } from '../fuzz/fuzz.js';
+import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
 
 afterAll(removeCopies);
 

@@ -2,7 +2,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Patch } from '../../support/patch.js';
 import { loadBroken, removeCopies } from '../oracle/broken-copy.js';
-import { claimWithoutLock, cursorOfTheLog, cursorOfXmax, cursorOfXmin, separateLastMutationID } from '../oracle/classics.js';
+import {
+  claimWithoutLock,
+  cursorOfTheLog,
+  cursorOfXmax,
+  cursorOfXmin,
+  separateLastMutationID,
+} from '../oracle/classics.js';
 import { runOracle } from '../oracle/oracle.js';
 import { describeDifference, type Report } from '../oracle/report.js';
 import { viewSpecs } from '../oracle/views.js';

@@ -100,7 +100,7 @@ export class SharedStatements {
       };
       const group = { clientGroupID: `group ${index}`, sameGroup: true, clientID: undefined };
       const caller = { context: { userID: userAt(index) }, requestID: '', log: silent };
-      const reader = new code.Reader({
+      const reader = code.createReader({
         resolved: part,
         caller,
         verifiedCookie: cookie,

@@ -17,16 +17,12 @@ export async function loadBroken(name: string, patches: readonly Patch[]): Promi
   return loadCode(copyBroken('src', name, patches));
 }
 
-/** Calls `copyPatched` with a folder that `removeCopies` removes. */
-export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly Patch[]): string {
-  return copyPatched(part, join(copies, name.replaceAll(' ', '-')), patches);
-}
-
 /**
- * Copies the sources or the compiled code, and returns the path of the copy. The patches' files are relative to the
- * copied part.
+ * Copies the sources or the compiled code, and returns the path of the copy, which `removeCopies` removes. The patches'
+ * files are relative to the copied part.
  */
-export function copyPatched(part: 'src' | 'dist', folder: string, patches: readonly Patch[]): string {
+export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly Patch[]): string {
+  const folder = join(copies, name.replaceAll(' ', '-'));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const copied of [part, 'sql']) cpSync(join(root, copied), join(folder, copied), { recursive: true });

@@ -11,7 +11,7 @@ export interface Code {
   readonly readNewChanges: typeof import('../../../packages/tidemark/src/store/new-changes.js').readNewChanges;
   readonly findAffectedCohorts: typeof import('../../../packages/tidemark/src/store/affected-cohorts.js').findAffectedCohorts;
   readonly changedTablesOf: typeof import('../../../packages/tidemark/src/store/patches/patch-sql.js').changedTablesOf;
-  readonly Reader: typeof import('../../../packages/tidemark/src/pulls/reader.js').Reader;
+  readonly createReader: typeof import('../../../packages/tidemark/src/pulls/reader.js').createReader;
   readonly CohortReads: typeof import('../../../packages/tidemark/src/pulls/cohort-reads.js').CohortReads;
   readonly ClientViews: typeof import('../../../packages/tidemark/src/view/client-views.js').ClientViews;
   readonly SchemaCache: typeof import('../../../packages/tidemark/src/schema/schema-cache.js').SchemaCache;

@@ -9,7 +9,7 @@ const views = viewSpecs.filter(({ name }) => ['lists', 'todos', 'shares', 'total
 it('300 simultaneous users each hold their own rows at their snapshots', async () => {
   const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
   // After each quiet time, all have the same base.
-  const size = { transactions: 700, crowd: 300, quietChecks: 8 };
+  const size = { transactions: 350, crowd: 300, quietChecks: 8 };
   const { report, seconds } = await runOracle({ seed: 81, cluster, views, ...size });
   const { counts, differences, deferrals } = report;
   console.info(`crowd: ${JSON.stringify({ seconds, deferrals, ...counts })}`);

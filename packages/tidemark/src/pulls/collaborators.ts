@@ -2,8 +2,8 @@
 import type { CookieCache } from '../change-log/cookie-cache.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
-import type { SchemaCache } from '../schema/schema-cache.js';
 import type { Semaphores } from '../limits/semaphores.js';
+import type { SchemaCache } from '../schema/schema-cache.js';
 import type { ConsistencyChecker } from './consistency-checker.js';
 import type { DeltaSizes } from './delta-size.js';
 import type { SharedReads } from './shared-reads.js';

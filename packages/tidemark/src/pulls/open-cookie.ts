@@ -10,7 +10,7 @@ import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema
 import type { Collaborators } from './collaborators.js';
 import { checksumModeFor } from './consistency-checker.js';
 import { tablesWithNewSchema } from './plan.js';
-import type { Reader } from './reader.js';
+import { createReader, type Reader } from './reader.js';
 import { groupRequestOf, type PullSession } from './session.js';
 
 /** @returns undefined without a readable cookie; `outdated` if the schema state is */
@@ -32,20 +32,16 @@ export async function openCookie<Context extends UserContext>(
   const checksumMode = consistencyCheck ? checksumModeFor(consistencyCheck) : 'no';
   const groupRequest = groupRequestOf(session, cookie.clientGroupID);
   const { caller } = session;
-  return {
-    caller,
+  return createReader({
     resolved,
+    caller,
     verifiedCookie,
-    cookie,
-    base: cookie.parsedSnapshot,
-    views: resolved.views,
-    schema: viewDifference?.schema ?? resolved.schema,
     consistencyCheck,
     checksumMode,
     groupRequest,
     viewDifference,
     schemaChanges,
-  };
+  });
 }
 
 interface CookieChanges {

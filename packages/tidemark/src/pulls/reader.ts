@@ -37,6 +37,14 @@ export interface Reader {
   readonly schemaChanges: SchemaChanges;
 }
 
+/** Returns a reader with the fields that follow from the others. */
+export function createReader(parts: Omit<Reader, 'cookie' | 'base' | 'views' | 'schema'>): Reader {
+  const { resolved, verifiedCookie, viewDifference } = parts;
+  const { cookie } = verifiedCookie;
+  const schema = viewDifference?.schema ?? resolved.schema;
+  return { ...parts, cookie, base: cookie.parsedSnapshot, views: resolved.views, schema };
+}
+
 /**
  * Identifies the user, the views with their parameters, the cluster, the base with its heartbeat, and the checksums; and
  * the cookie's views and schema hashes if they differ. Readers with the same key differ only in `groupRequest`. The key

@@ -11,8 +11,8 @@ import { changedTablesOf, deltaPatch } from '../store/patches/patch-sql.js';
 import { literalObservation, type PollInput, pollStatement } from '../store/poll.js';
 import { readableChanges } from '../store/row-formats/schema-change.js';
 import { CohortReads } from './cohort-reads.js';
-import { openWithPermit } from './permits.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
+import { openWithPermit } from './permits.js';
 import { type ReadRequirement, satisfies } from './read-requirement.js';
 import { abortSignalOf, type DeltaReader, type Patch, type Reader, readerKey } from './reader.js';
 

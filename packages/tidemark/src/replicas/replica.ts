@@ -1,12 +1,12 @@
 import { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
+import { type Semaphores, semaphoresFor } from '../limits/semaphores.js';
 import type { Logger } from '../log.js';
 import { type NotifierOptions, PokeNotifier } from '../pokes/poke-notifier.js';
 import { ConsistencyChecker } from '../pulls/consistency-checker.js';
 import { Puller } from '../pulls/pull.js';
 import { SchemaCache } from '../schema/schema-cache.js';
-import { type Semaphores, semaphoresFor } from '../limits/semaphores.js';
 import { ClientViews } from '../view/client-views.js';
 import type { Views } from '../view/define.js';
 

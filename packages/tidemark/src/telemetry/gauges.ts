@@ -1,8 +1,8 @@
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { Admission } from '../limits/admission.js';
-import type { ReplicaRouter } from '../replicas/replica-router.js';
 import type { Semaphores } from '../limits/semaphores.js';
+import type { ReplicaRouter } from '../replicas/replica-router.js';
 import { type LogState, readLogState } from '../store/log-state.js';
 import type { Upkeep } from '../store/upkeep.js';
 import { EventLoopLag } from './event-loop-lag.js';

@@ -68,7 +68,7 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
 
   /** True if a client waits for changes. */
   get hasSubscribers(): boolean {
-    return (this.#sync?.gaugeSources.streams.used ?? 0) > 0;
+    return (this.#sync?.gaugeSources.admission.streams.used ?? 0) > 0;
   }
 
   get isBusy(): boolean {

@@ -33,7 +33,7 @@ it('upkeep runs for a tenant only after it has been used', async () => {
   const sync = {
     ready: async () => {},
     runUpkeep: async () => times++,
-    gaugeSources: { streams: { used: 0 } },
+    gaugeSources: { admission: { streams: { used: 0 } } },
   } as unknown as StartedSync;
   const tenant = new Tenant('acme', {
     owner: { start: async () => sync, applyShutdown() {} },
