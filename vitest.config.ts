@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
+const file = (path: string) => fileURLToPath(new URL(`packages/${path}`, import.meta.url));
 
-/** The example imports the package by its public name; tests run it on the sources, and the client on its built engine. */
+/** Examples import the packages by their public names; tests run them on the sources, and the client on its built engine. */
 const alias = {
-  '#engine': fileURLToPath(new URL('dist/client/engine.js', import.meta.url)),
-  'tidemark/client': source('client.ts'),
-  'tidemark/node': source('node.ts'),
-  'tidemark/poke': source('poke.ts'),
-  'tidemark/react': source('react.ts'),
-  'tidemark/tanstack-db': source('tanstack-db.ts'),
-  tidemark: source('index.ts'),
+  '#engine': file('client/dist/engine.js'),
+  '@tidemark/client/poke': file('client/src/poke.ts'),
+  '@tidemark/client/react': file('client/src/react.ts'),
+  '@tidemark/client/tanstack-db': file('client/src/tanstack-db.ts'),
+  '@tidemark/client': file('client/src/index.ts'),
+  '@tidemark/embedded-postgres': file('embedded-postgres/src/index.ts'),
+  'tidemark/node': file('tidemark/src/node.ts'),
+  tidemark: file('tidemark/src/index.ts'),
 };
 
 const longTests = 'test/**/*.long.test.ts';
@@ -96,7 +97,7 @@ const ordinary = (settings: string, tests: readonly string[]) =>
 
 /**
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
- * and that of `tidemark/client`, which is always built for production.
+ * and that of `@tidemark/client`, which is always built for production.
  */
 const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'production' | 'development') =>
   project(name, [clientTests], {
@@ -115,7 +116,7 @@ export default defineConfig({
     // One more than cores on a small machine: tests often wait.
     maxWorkers: 3,
     projects: [
-      project('unit', ['src/**/*.test.ts']),
+      project('unit', ['packages/*/src/**/*.test.ts']),
       project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests, detectorTests] }),
       client('client', 'replicache', 'production'),
       project('long pooled', pooledTests, { env: { TIDEMARK_TEST_POOLED: 'true' } }),

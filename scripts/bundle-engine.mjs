@@ -175,6 +175,6 @@ export async function bundleEngine(target) {
     `${target}/engine.js.LICENSE.txt`,
     `engine.js was bundled and minified from files of these npm packages. It leaves out what is not used, and what is only\nlogged for debugging.\n\n${notices.join('\n\n')}\n`,
   );
-  const types = `${root}src/client/engine.d.ts`;
+  const types = `${root}packages/client/src/engine.d.ts`;
   if (existsSync(types)) copyFileSync(types, `${target}/engine.d.ts`);
 }

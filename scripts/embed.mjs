@@ -7,7 +7,8 @@ import { rolldown } from 'rolldown';
 import licenses from 'spdx-license-list/full.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const text = (file) => readFileSync(root + file, 'utf8');
+const server = `${root}packages/tidemark/`;
+const text = (file) => readFileSync(file, 'utf8');
 
 /** Writes the modules into the folder of the compiled package. */
 export async function embed(target) {
@@ -17,7 +18,7 @@ export async function embed(target) {
 }
 
 function embedMigrations(target) {
-  const files = readdirSync(`${root}sql`).map((file) => [file, text(`sql/${file}`)]);
+  const files = readdirSync(`${server}sql`).map((file) => [file, text(`${server}sql/${file}`)]);
   writeFileSync(target, `export const migrationFiles = ${JSON.stringify(Object.fromEntries(files), null, 2)};\n`);
 }
 
@@ -30,9 +31,9 @@ const unpacked = (packed) => brotliDecompressSync(Buffer.from(packed, 'base64'))
 /** Writes a module for each file of the documentation page. It is loaded at the first request. */
 function embedAssets(target) {
   mkdirSync(`${target}/docs-files`, { recursive: true });
-  const imports = readdirSync(`${root}assets`).map((file) => {
+  const imports = readdirSync(`${server}assets`).map((file) => {
     const name = file.replaceAll('.', '-');
-    writeFileSync(`${target}/docs-files/${name}.js`, `export default '${packed(text(`assets/${file}`))}';\n`);
+    writeFileSync(`${target}/docs-files/${name}.js`, `export default '${packed(text(`${server}assets/${file}`))}';\n`);
     return `  ${JSON.stringify(file)}: () => import('./docs-files/${name}.js'),\n`;
   });
   writeFileSync(
@@ -40,7 +41,7 @@ function embedAssets(target) {
     `${unpack}const files = {\n${imports.join('')}};
 export const readDocsFile = async (name) => unpacked((await files[name]()).default).toString();\n`,
   );
-  writeFileSync(`${target}/docs-files/LICENSE.txt`, text('assets/swagger-ui-bundle.js.LICENSE.txt'));
+  writeFileSync(`${target}/docs-files/LICENSE.txt`, text(`${server}assets/swagger-ui-bundle.js.LICENSE.txt`));
 }
 
 /** The host detection of the library's loader. With the WebAssembly embedded, the loader does not need it. */
@@ -74,8 +75,8 @@ function replaced(code, replacements) {
 }
 
 async function embedParser(target) {
-  const folder = 'node_modules/libpg-query';
-  const wasm = packed(readFileSync(`${root}${folder}/wasm/libpg-query.wasm`));
+  const folder = `${root}node_modules/libpg-query`;
+  const wasm = packed(readFileSync(`${folder}/wasm/libpg-query.wasm`));
   const bundle = await rolldown({
     input: 'virtual:parser',
     platform: 'neutral',
@@ -85,7 +86,7 @@ async function embedParser(target) {
         name: 'parser',
         resolveId: (id) => (id.startsWith('virtual:') ? id : null),
         load(id) {
-          const library = `${root}${folder}/wasm/index.js`;
+          const library = `${folder}/wasm/index.js`;
           if (id === 'virtual:parser') return `export { loadModule, parseSync } from ${JSON.stringify(library)};`;
           if (id !== 'virtual:wasm') return null;
           return `${unpack}const packed = '${wasm}';\n${instantiate}`;

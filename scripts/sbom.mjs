@@ -1,5 +1,6 @@
-// Writes sbom.cdx.json: the packages of an installation at the versions that the tests use, and the parser, which the
-// build embeds in one of its modules. Without the workspaces (example, tests), which npm's own commands would include.
+// Writes sbom.cdx.json: the packages of an installation of the server, pg and the embedded Postgres at the versions that
+// the tests use, and the parser, which the build embeds in one of the server's modules. The client has no dependencies.
+// Leaves out the other workspaces (examples, tests), which npm's own commands would include.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +10,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 
-const { name, version, description, license, devDependencies, ...installed } = read('package.json');
-const dependencies = { ...installed.dependencies, 'libpg-query': devDependencies['libpg-query'] };
-const { optionalDependencies } = installed;
+const { name, version, description, license, ...installed } = read('packages/tidemark/package.json');
+const { pg } = installed.peerDependencies;
+const parser = 'libpg-query';
+const dependencies = { ...installed.dependencies, pg, [parser]: read('package.json').devDependencies[parser] };
+const { optionalDependencies } = read('packages/embedded-postgres/package.json');
 const manifest = { name, version, description, license, dependencies, optionalDependencies };
 const lock = read('package-lock.json');
 lock.packages = Object.fromEntries(

@@ -3,29 +3,59 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const src = fileURLToPath(new URL('../packages/tidemark/src', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The layers of ARCHITECTURE.md, lowest first. A file imports from its own layer and from those before it. */
-const [, table] = readFileSync(join(src, '../ARCHITECTURE.md'), 'utf8').split('| Layer | What it knows |');
-const layers = [...table!.split('\n\n')[0]!.matchAll(/^\| (`.*?`) \|/gm)]
-  .map(([, names]) => names!.split(', ').map((name) => name.replace(/[`/]/g, '')))
-  .reverse();
-
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
-
-function layerOf(file: string): number {
-  const folder = file.split('/')[0]!;
-  return layers.findIndex((layer) => layer.includes(folder));
+interface Package {
+  readonly name: string;
+  /** The layers of ARCHITECTURE.md, lowest first. A file imports from its own layer and from those before it. */
+  readonly layers: readonly (readonly string[])[];
+  readonly src: string;
+  /** Relative to `src`. */
+  readonly files: readonly string[];
 }
 
-function importsOf(file: string): string[] {
+const sections = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(
+  /^### `packages\/([\w-]+)`$(?:(?!^#)[^])*?^\| Layer \| What it knows \|\n([^]*?)\n\n/gm,
+);
+
+const packages: readonly Package[] = [...sections].map(([, name = '', table = '']) => {
+  const src = join(root, 'packages', name, 'src');
+  const rows = [...table.matchAll(/^\| (`.*?`) \|/gm)];
+  const layers = rows.map(([, names]) => names!.split(', ').map((layer) => layer.replace(/[`/]/g, ''))).reverse();
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
+  return { name, layers, src, files };
+});
+
+function importsOf({ src }: Package, file: string): string[] {
   const text = readFileSync(join(src, file), 'utf8');
   return [...text.matchAll(/from '(\.[^']+)\.js'/g)].map(([, path]) =>
     relative(src, resolve(dirname(join(src, file)), `${path}.ts`)),
   );
 }
 
-describe('the source tree', () => {
+const anyImport = /(?:^(?:import|export) (?:[^;']*? from )?|\bimport\()'([^'.][^']*)'/gm;
+const runTimeImport = /^(?:import|export) (?!type )(?:[^;']*? from )?'([^'.][^']*)'/gm;
+
+/** The modules outside of a package that it imports, with the files that import them. */
+function externalImportsOf({ src, files }: Package, pattern: RegExp): [file: string, module: string][] {
+  return files.flatMap((file) =>
+    [...readFileSync(join(src, file), 'utf8').matchAll(pattern)].map(([, name]): [string, string] => [file, name!]),
+  );
+}
+
+it('ARCHITECTURE.md lists the layers of every package that is compiled', () => {
+  const compiled = readdirSync(join(root, 'packages')).filter((name) => existsSync(join(root, 'packages', name, 'src')));
+  expect(packages.map(({ name }) => name).toSorted()).toEqual(compiled.toSorted());
+});
+
+describe.each(packages)('the source tree of $name', (each) => {
+  const { layers, src, files } = each;
+
+  function layerOf(file: string): number {
+    const folder = file.split('/')[0]!;
+    return layers.findIndex((layer) => layer.includes(folder));
+  }
+
   it('has a layer for every file, and a file for every layer', () => {
     expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
     expect(layers.flat().filter((name) => !existsSync(join(src, name)))).toEqual([]);
@@ -33,21 +63,22 @@ describe('the source tree', () => {
 
   it('imports only from the same layer or from those below', () => {
     const upward = files.flatMap((file) =>
-      importsOf(file)
+      importsOf(each, file)
         .filter((imported) => layerOf(imported) > layerOf(file))
         .map((imported) => `${file} → ${imported}`),
     );
     expect(upward).toEqual([]);
   });
 
-  it('has no import cycles', () => {
+  it('has no import cycles, and no imports from other folders', () => {
     const open = new Set<string>();
     const done = new Set<string>();
     const visit = (file: string, way: readonly string[]): string[] => {
+      if (file.startsWith('..')) return [[...way, file].join(' → ')];
       if (open.has(file)) return [[...way, file].join(' → ')];
       if (done.has(file)) return [];
       open.add(file);
-      const found = importsOf(file).flatMap((imported) => visit(imported, [...way, file]));
+      const found = importsOf(each, file).flatMap((imported) => visit(imported, [...way, file]));
       open.delete(file);
       done.add(file);
       return found;
@@ -55,29 +86,43 @@ describe('the source tree', () => {
     expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 
-  it('imports only browser modules in code for the browser', () => {
-    const forBrowsers = files.filter((file) => /^(client|poke|react|tanstack-db)(\/|\.ts$)/.test(file));
-    const needed = forBrowsers.flatMap((file) => {
-      const text = readFileSync(join(src, file), 'utf8');
-      const imports = text.matchAll(/^(import|export) (?!type )(?:[^;']*? from )?'([^']+)'/gm);
-      return [...imports].map(([, , name]) =>
-        name!.startsWith('.') ? relative(src, join(src, dirname(file), name!)) : name!,
-      );
-    });
-    expect(
-      needed.filter((name) => !/^((client|react|tanstack-db)\/[\w/-]+\.js|poke\.js|#engine|react)$/.test(name)),
-    ).toEqual([]);
-    expect(needed).toContain('poke.js');
-  });
-
   it('has no file of more than 300 lines', () => {
     const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 300);
     expect(long).toEqual([]);
   });
 
+  it('contains SQL only in layers that know the database', () => {
+    const statement = /\b(select|insert into|update|delete from)\b[^'"`]*\b(tidemark\.\w+|pg_\w+)/i;
+    const elsewhere = files
+      .filter((file) => !/^(db|catalog|store|schema|doctor)\//.test(file))
+      .filter((file) => statement.test(readFileSync(join(src, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')));
+    expect(elsewhere).toEqual([]);
+  });
+});
+
+describe('the packages', () => {
+  const importsOfAll = (pattern: RegExp) =>
+    packages.flatMap((each) =>
+      externalImportsOf(each, pattern)
+        .filter(([, module]) => /^(@?tidemark)\b/.test(module))
+        .map(([file, module]) => `${each.name}/src/${file} → ${module}`),
+    );
+
+  it('do not need each other, except for the embedded Postgres if an application asks for it', () => {
+    const found = 'tidemark/src/embedded.ts → @tidemark/embedded-postgres';
+    expect([...new Set(importsOfAll(anyImport))]).toEqual([found]);
+    expect(importsOfAll(runTimeImport)).toEqual([]);
+  });
+
+  it('use only modules for the browser in the client', () => {
+    const client = packages.find(({ name }) => name === 'client')!;
+    const modulesOf = (pattern: RegExp) => new Set(externalImportsOf(client, pattern).map(([, module]) => module));
+    expect([...modulesOf(anyImport)].filter((name) => !/^(#engine|react|@tanstack\/[\w-]+)$/.test(name))).toEqual([]);
+    expect([...modulesOf(runTimeImport)].toSorted()).toEqual(['#engine', 'react']);
+  });
+
   it('does not spread or destructure loggers, whose methods may need `this`', () => {
-    const root = join(src, '..');
-    const texts = ['src', 'examples', 'create-tidemark', 'docs', 'internals', 'README.md', 'bench', 'test']
+    const texts = ['packages', 'examples', 'docs', 'internals', 'README.md', 'bench', 'test']
       .flatMap((path) =>
         path.endsWith('.md')
           ? [path]
@@ -88,13 +133,5 @@ describe('the source tree', () => {
       /\.\.\.(log|logger)\b|\{[\w\s,:]*\} = (log|logger)\b/.test(readFileSync(join(root, file), 'utf8')),
     );
     expect(apart).toEqual([]);
-  });
-
-  it('contains SQL only in layers that know the database', () => {
-    const statement = /\b(select|insert into|update|delete from)\b[^'"`]*\b(tidemark\.\w+|pg_\w+)/i;
-    const elsewhere = files
-      .filter((file) => !/^(db|catalog|store|schema|doctor)\//.test(file))
-      .filter((file) => statement.test(readFileSync(join(src, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')));
-    expect(elsewhere).toEqual([]);
   });
 });

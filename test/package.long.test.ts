@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { builtPackage } from './support/built.js';
+import { builtServer } from './support/built.js';
 
 const root = new URL('..', import.meta.url);
 
@@ -61,9 +61,9 @@ describe('the package', () => {
   });
 
   it('embeds the migrations and assets of the repository in its modules', async () => {
-    const { migrationFiles } = await import(`${builtPackage}/schema/migration-files.js`);
+    const { migrationFiles } = await import(`${builtServer}/schema/migration-files.js`);
     expect(migrationFiles).toEqual(contentOf('sql'));
-    const { readDocsFile } = await import(`${builtPackage}/endpoints/docs-files.js`);
+    const { readDocsFile } = await import(`${builtServer}/endpoints/docs-files.js`);
     const assets = Object.entries(contentOf('assets'));
     expect(assets.length).toBeGreaterThan(4);
     for (const [name, content] of assets) expect((await readDocsFile(name)) === content, name).toBe(true);

@@ -55,7 +55,7 @@ function findingsIn(file: string, isProse: (line: string) => boolean): string[] 
 }
 
 it('comments use the words of the field', () => {
-  const files = filesIn(['src', 'sql', 'test', 'bench', 'scripts', 'create-tidemark', 'site'], /\.(ts|tsx|mjs|sql)$/);
+  const files = filesIn(['packages', 'test', 'bench', 'scripts', 'site'], /\.(ts|tsx|mjs|sql)$/);
   const own = join('test', 'words.test.ts');
   const findings = files
     .filter((file) => file !== own)
@@ -71,7 +71,7 @@ it('documents use the words of the field', () => {
     return !isCode && line !== 'layout: home';
   };
   const files = [
-    ...filesIn(['docs', 'internals'], /\.md$/),
+    ...filesIn(['docs', 'internals', 'packages'], /\.md$/),
     'README.md',
     'ARCHITECTURE.md',
     'CONTRIBUTING.md',

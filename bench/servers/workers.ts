@@ -18,7 +18,7 @@ export interface WorkersProcess {
 
 export async function startWorkers(databaseURL: string, count: number): Promise<WorkersProcess> {
   const args = ['serve', '--workers', String(count), '--config', pathOf('workers.config.mjs')];
-  const child = spawn(process.execPath, [pathOf('../../dist/cli.js'), ...args], {
+  const child = spawn(process.execPath, [pathOf('../../packages/tidemark/dist/cli.js'), ...args], {
     env: { ...process.env, DATABASE_URL: databaseURL, NODE_ENV: 'production', PORT: '0', HOST: '127.0.0.1' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

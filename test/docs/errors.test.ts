@@ -11,12 +11,10 @@ it('docs/errors.md lists exactly the codes of the catalogue, with their statuses
 });
 
 it('docs/errors.md lists exactly the codes of the client', () => {
-  const src = new URL('../../packages/tidemark/src/', import.meta.url);
-  const files = ['client', 'react', 'tanstack-db'].flatMap((folder) =>
-    readdirSync(new URL(`${folder}/`, src), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(new URL(`${folder}/${file}`, src), 'utf8')),
-  );
+  const src = new URL('../../packages/client/src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(new URL(file, src), 'utf8'));
   const thrown = files.flatMap((file) => [...file.matchAll(/new ClientError\(\s*'([\w-]+)'/g)].map(([, code]) => code));
   const section = text.split('## Errors of the client')[1]!.split('\n## ')[0]!;
   const listed = [...section.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell]) => cell!.replaceAll('`', '').split(', '));

@@ -83,7 +83,7 @@ describe("the README's application", () => {
   });
 
   it.each([
-    ['tidemark/client', client, /^await client\.mutate.*$/m],
+    ['@tidemark/client', client, /^await client\.mutate.*$/m],
     ['the Replicache client', replicache, /^await rep\.mutate.*$/m],
   ])('syncs with %s', async (_, client, mutation) => {
     const database = await createEmptyDatabase();

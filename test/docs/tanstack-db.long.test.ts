@@ -1,10 +1,9 @@
 /** Follows docs/tanstack-db.md word for word in an empty folder. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { npm } from '../e2e/create/npm.js';
-import { root } from '../support/built.js';
+import { npm, packed } from '../e2e/create/npm.js';
 import { blocksOf, compile } from './compile.js';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -31,11 +30,10 @@ async function copies(): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  await npm(root, 'pack', '--ignore-scripts', '--pack-destination', parent);
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const tarballs = await packed(parent, 'tidemark', 'client');
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  await install(join(parent, `tidemark-${version}.tgz`), 'zod');
+  await install(...tarballs, 'pg', 'zod');
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 

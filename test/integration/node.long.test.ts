@@ -288,7 +288,7 @@ it('listen accepts 700 connections that arrive while the process is busy', async
 
 describe('a process', () => {
   const script = `
-    import { listen } from './src/node.ts';
+    import { listen } from './packages/tidemark/src/node.ts';
     const write = (fields, message) => console.log(message, JSON.stringify(fields));
     const log = { debug: write, info: write, warn: write, error: write };
     const close = async () => console.log('closed');

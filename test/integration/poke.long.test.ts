@@ -208,7 +208,7 @@ describe('stop', () => {
   ])('lets the process end while %s', async (_, answer) => {
     const program = `
       import { createServer } from 'node:http';
-      import { connectPokes } from './src/poke.ts';
+      import { connectPokes } from './packages/client/src/poke.ts';
       const events = (response, text) => response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(text);
       const server = createServer((_, response) => { ${answer}; setTimeout(finish, 300); });
       const rep = { clientGroupID: 'g', profileID: 'p', schemaVersion: '', auth: '', pull() {} };

@@ -1,4 +1,4 @@
-/** The alerts of ops/alerts.yml. What each fires on is in alerts.test.yml, which promtool runs. */
+/** The alerts of packages/tidemark/ops/alerts.yml. What each fires on is in alerts.test.yml, which promtool runs. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -20,14 +20,15 @@ interface AlertTest {
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const read = (path: string) => readFileSync(pathOf(path), 'utf8');
 
-const { groups } = parse(read('ops/alerts.yml')) as { groups: readonly { readonly rules: readonly Alert[] }[] };
+const file = 'packages/tidemark/ops/alerts.yml';
+const { groups } = parse(read(file)) as { groups: readonly { readonly rules: readonly Alert[] }[] };
 const alerts = groups.flatMap(({ rules }) => rules);
 const { tests } = parse(read('test/ops/alerts.test.yml')) as { tests: readonly AlertTest[] };
 const cases = tests.flatMap((one) => one.alert_rule_test);
 const runbook = read('docs/operations/runbook.md');
 
 it.runIf(!promtoolIsMissing)('Prometheus accepts the alerts', () => {
-  expect(promtool(['check', 'rules', pathOf('ops/alerts.yml')])).toContain(`${alerts.length} rules found`);
+  expect(promtool(['check', 'rules', pathOf(file)])).toContain(`${alerts.length} rules found`);
 });
 
 it.runIf(!promtoolIsMissing)('the alerts fire only under their conditions', () => {

@@ -1,4 +1,4 @@
-/** The dashboard in ops/grafana.json: whether each panel can show something. */
+/** The dashboard in packages/tidemark/ops/grafana.json: whether each panel can show something. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

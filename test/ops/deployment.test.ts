@@ -15,7 +15,7 @@ import { blocksOf } from '../docs/compile.js';
 import { runHere } from '../integration/cli/command-line.js';
 import { startServer } from '../integration/conformance/server.js';
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../../ops/${name}`, import.meta.url));
+const pathOf = (name: string) => fileURLToPath(new URL(`../../packages/tidemark/ops/${name}`, import.meta.url));
 const read = (name: string) => readFileSync(pathOf(name), 'utf8');
 
 /** The maximum time that a server of one process takes to stop. */
@@ -28,8 +28,8 @@ it.each([
   ['docs/operations/starting-and-stopping.md', `it takes at most ${stopSeconds}:`],
   ['docs/deployment.md', `${singleStopSeconds} at most](operations/starting-and-stopping.md#stopping)`],
   ['docs/deployment.md', `and ${stopSeconds} with workers`],
-  ['ops/compose.yml', `takes at most ${singleStopSeconds} seconds to stop`],
-  ['ops/tidemark.service', `takes at most ${stopSeconds} seconds to stop`],
+  ['packages/tidemark/ops/compose.yml', `takes at most ${singleStopSeconds} seconds to stop`],
+  ['packages/tidemark/ops/tidemark.service', `takes at most ${stopSeconds} seconds to stop`],
 ])('%s says: %s', (file, text) => {
   const page = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
   expect(page.replaceAll(/\s+/g, ' ')).toContain(text);
@@ -37,7 +37,7 @@ it.each([
 
 /** Expects an existing command of the command line, with options that it has. */
 async function expectCommand([program, command, ...more]: readonly string[]): Promise<void> {
-  const { bin } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: object };
+  const { bin } = JSON.parse(read('../package.json')) as { bin: object };
   expect(Object.keys(bin).map((name) => `node_modules/.bin/${name}`)).toContain(program);
   const { code, stdout } = await runHere([command!, '--help']);
   expect(code).toBe(0);

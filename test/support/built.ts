@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-/** The package's compiled files. */
-export const builtPackage = join(root, 'dist');
+/** The server's compiled files. */
+export const builtServer = join(root, 'packages/tidemark/dist');
+/** The client's compiled files. */
+export const builtClient = join(root, 'packages/client/dist');
 /** The command line. */
-export const bin = join(builtPackage, 'cli.js');
+export const bin = join(builtServer, 'cli.js');
 /** The example's server. */
 export const exampleMain = join(root, 'examples/tasks/dist/main.js');
 /** The files of the example's web application. */
@@ -25,7 +27,9 @@ function newestIn(folder: string): number {
 }
 
 const inputs: readonly (readonly [folder: string, output: string])[] = [
-  ['src', bin],
+  ['packages/client/src', join(builtClient, 'index.js')],
+  ['packages/embedded-postgres/src', join(root, 'packages/embedded-postgres/dist/index.js')],
+  ['packages/tidemark/src', bin],
   ['examples/tasks/src', exampleMain],
   ['examples/tasks/web', join(exampleWeb, 'index.html')],
   ['examples/tanstack/src', tanstackMain],

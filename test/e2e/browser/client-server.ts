@@ -6,7 +6,7 @@ import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { views } from '../../../examples/tasks/src/views.js';
 import { createSync, migrate } from '../../../packages/tidemark/src/index.js';
-import { builtPackage } from '../../support/built.js';
+import { builtClient } from '../../support/built.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { listenWithFiles, type ServedFiles } from './served-files.js';
 
@@ -17,7 +17,7 @@ export interface ClientPage {
 }
 
 /** The input of a page that uses nothing but `tidemark/client`. */
-export const clientInput = `${builtPackage}/client.js`;
+export const clientInput = `${builtClient}/index.js`;
 
 export interface ClientServer {
   readonly url: string;

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, it as anyIt, beforeAll, expect, inject } from 'vitest';
-import { root } from '../../support/built.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { launchChromium } from '../browser/chromium.js';
 import { type Watch, watch } from '../browser/watch.js';
-import { npm, npmWith, type Served, serve } from './npm.js';
+import { npm, npmWith, packed, type Served, serve } from './npm.js';
 
 const chromium = inject('chromium');
 /** Skipped without a browser. */
@@ -83,12 +82,11 @@ function leftovers(): string[] {
 }
 
 it('an application made from the published packages compiles and passes its test', async () => {
-  await npm(root, 'pack', '--ignore-scripts', '--pack-destination', parent);
-  await npm(root, 'pack', '--ignore-scripts', '--pack-destination', parent, '--workspace', 'create-tidemark');
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const creator = join(parent, `create-tidemark-${version}.tgz`);
+  const names = { tidemark: 'tidemark', client: '@tidemark/client', 'embedded-postgres': '@tidemark/embedded-postgres' };
+  const [creator, ...tarballs] = await packed(parent, 'create-tidemark', ...Object.keys(names));
   await npm(parent, 'exec', '--yes', '--prefer-offline', `--package=${creator}`, '--', 'create-tidemark', 'my app');
-  await npm(folder, 'pkg', 'set', `dependencies.tidemark=file:../tidemark-${version}.tgz`);
+  const sources = Object.values(names).map((name, i) => `dependencies.${name}=file:${tarballs[i]}`);
+  await npm(folder, 'pkg', 'set', ...sources);
   await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund');
   await npm(folder, 'run', 'check');
   await npm(folder, 'test');

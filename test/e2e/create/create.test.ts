@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const create = (args: readonly string[], { cwd = folder, env = {} } = {}): Promise<Output> =>
-  run(join(root, 'create-tidemark/create.js'), args, { cwd, env });
+  run(join(root, 'packages/create-tidemark/create.js'), args, { cwd, env });
 
 describe('create-tidemark', () => {
   it('copies the template, and names the package after the folder', async () => {
@@ -27,14 +27,14 @@ describe('create-tidemark', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  cd "My  Äpp"\n  npm install\n  npm run dev\n');
     const made = (path: string) => readFileSync(join(folder, 'My  Äpp', path), 'utf8');
-    const template = readdirSync(join(root, 'create-tidemark/template'), { recursive: true, encoding: 'utf8' });
+    const template = readdirSync(join(root, 'packages/create-tidemark/template'), { recursive: true, encoding: 'utf8' });
     const expected = template.map((name) => name.replace(/^_/, '.'));
     const found = readdirSync(join(folder, 'My  Äpp'), { recursive: true, encoding: 'utf8' });
     expect(found.toSorted()).toEqual(expected.toSorted());
-    expect(made('.gitignore')).toBe(read('create-tidemark/template/_gitignore'));
+    expect(made('.gitignore')).toBe(read('packages/create-tidemark/template/_gitignore'));
     const { name, ...manifest } = JSON.parse(made('package.json'));
     expect(name).toBe('my-a-pp');
-    expect(manifest).toEqual({ ...readJSON('create-tidemark/template/package.json'), name: undefined });
+    expect(manifest).toEqual({ ...readJSON('packages/create-tidemark/template/package.json'), name: undefined });
   });
 
   it('uses a default name', async () => {
@@ -76,14 +76,14 @@ describe('create-tidemark', () => {
 
   it('prints its help and its version', async () => {
     expect((await create(['--help'])).stdout).toMatch(/npm create tidemark@latest \[folder\]/);
-    expect((await create(['--version'])).stdout).toBe(`${readJSON('package.json').version}\n`);
+    expect((await create(['--version'])).stdout).toBe(`${readJSON('packages/tidemark/package.json').version}\n`);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
 describe('the template', () => {
   it('contains no casts and no type declarations', () => {
-    const folder = join(root, 'create-tidemark/template');
+    const folder = join(root, 'packages/create-tidemark/template');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) {
@@ -95,17 +95,17 @@ describe('the template', () => {
 
 describe('the package create-tidemark', () => {
   it('has the version of Tidemark, on which its template depends', () => {
-    const { version, engines } = readJSON('package.json');
-    const template = readJSON('create-tidemark/template/package.json');
-    expect(readJSON('create-tidemark/package.json')).toMatchObject({ version, engines });
+    const { version, engines } = readJSON('packages/tidemark/package.json');
+    const template = readJSON('packages/create-tidemark/template/package.json');
+    expect(readJSON('packages/create-tidemark/package.json')).toMatchObject({ version, engines });
     expect(template.engines).toEqual(engines);
     expect(template.dependencies.tidemark).toBe(version);
   });
 
   it('has a template with the same versions of other packages as the repository', () => {
-    const manifests = ['package.json', 'examples/tasks/package.json', 'create-tidemark/package.json'].map(readJSON);
+    const manifests = ['package.json', 'examples/tasks/package.json', 'packages/create-tidemark/package.json'].map(readJSON);
     const versions = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
-    const { dependencies, devDependencies } = readJSON('create-tidemark/template/package.json');
+    const { dependencies, devDependencies } = readJSON('packages/create-tidemark/template/package.json');
     const { tidemark: _, ...others } = { ...dependencies, ...devDependencies };
     expect(others).toEqual(Object.fromEntries(Object.keys(others).map((name) => [name, versions[name]])));
   });
@@ -116,11 +116,11 @@ describe('the package create-tidemark', () => {
     const found = JSON.parse(stdout).flatMap(({ files }: { files: { path: string }[] }) =>
       files.map(({ path }) => path),
     );
-    const template = readdirSync(join(root, 'create-tidemark/template'), { recursive: true, withFileTypes: true });
+    const template = readdirSync(join(root, 'packages/create-tidemark/template'), { recursive: true, withFileTypes: true });
     const files = template
       .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name).slice(join(root, 'create-tidemark/').length));
+      .map(({ parentPath, name }) => join(parentPath, name).slice(join(root, 'packages/create-tidemark/').length));
     expect(found.toSorted()).toEqual([...files, 'LICENSE', 'create.js', 'package.json'].toSorted());
-    expect(read('create-tidemark/LICENSE')).toBe(read('LICENSE'));
+    expect(read('packages/create-tidemark/LICENSE')).toBe(read('LICENSE'));
   });
 });

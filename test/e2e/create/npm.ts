@@ -1,4 +1,6 @@
 /** Runs npm as users do. */
+import { join } from 'node:path';
+import { root } from '../../support/built.js';
 import { type Output, type Running, run, start } from '../../support/process.js';
 
 /** Variables that npm and vitest set for this process, and that users do not have. */
@@ -23,6 +25,14 @@ export async function npmWith(
   const { code, stdout, stderr } = await run(command, args, { cwd, env: { ...unset, ...env }, program: 'npm' });
   if (code !== 0) throw new Error(`npm ${command} ended with ${code}:\n${stdout}${stderr}`);
   return stdout;
+}
+
+/** Packs packages as they are built, by the names of their folders. Returns the paths of the tarballs. */
+export async function packed(destination: string, ...names: readonly string[]): Promise<string[]> {
+  const folders = names.map((name) => join(root, 'packages', name));
+  const args = ['--ignore-scripts', '--json', '--pack-destination', destination, ...folders];
+  const tarballs = JSON.parse(await npm(root, 'pack', ...args)) as { filename: string }[];
+  return tarballs.map(({ filename }) => join(destination, filename));
 }
 
 /** A running script that serves. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RolldownOutput, rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { root } from '../../support/built.js';
+import { builtServer, root } from '../../support/built.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { endsCleanly, type Serving, serve } from './host.js';
 import { probe } from './probe.js';
@@ -17,7 +17,7 @@ async function bundled(): Promise<RolldownOutput> {
   const bundle = await rolldown({
     input: join(root, 'examples/hosts/node/server.ts'),
     platform: 'node',
-    resolve: { alias: { 'tidemark/node': join(root, 'dist/node.js'), tidemark: join(root, 'dist/index.js') } },
+    resolve: { alias: { 'tidemark/node': join(builtServer, 'node.js'), tidemark: join(builtServer, 'index.js') } },
     logLevel: 'silent',
   });
   return bundle.write({ dir: folder, format: 'esm', entryFileNames: 'server.mjs' }).finally(() => bundle.close());

@@ -54,7 +54,7 @@ export const hosts: readonly string[] = Object.keys(examples);
 /** Installs the examples' packages, and the package that `npm run build` made. */
 export async function install(): Promise<void> {
   const filter = (path: string) => !made.has(basename(path));
-  for (const path of ['package.json', 'README.md', 'LICENSE', 'dist', 'ops', 'examples/hosts']) {
+  for (const path of ['packages/tidemark', 'examples/hosts']) {
     cpSync(join(root, path), join(copy, path), { recursive: true, filter });
   }
   await promisify(execFile)('npm', ['ci', '--prefer-offline'], { cwd: folder, env: { ...process.env, NODE_ENV: '' } });

@@ -7,7 +7,7 @@ describe.each(['examples/hosts', 'examples/orms'])('the lockfile of %s', (folder
   const { packages } = read(`${folder}/package-lock.json`);
 
   it('has the dependencies of the package', () => {
-    const { dependencies } = read('package.json');
+    const { dependencies } = read('packages/tidemark/package.json');
     const message = `run \`npm install\` in ${folder} after each change of the dependencies`;
     expect(packages['node_modules/tidemark'].dependencies, message).toEqual(dependencies);
   });

@@ -13,7 +13,7 @@ export const orms: readonly string[] = ['drizzle', 'kysely', 'postgres-js', 'pri
 const run = promisify(execFile);
 const modules = join(examples, 'node_modules');
 
-/** Installs the examples' packages, unless they are present, and this package as currently built. */
+/** Installs the examples' packages, unless they are present, and the server as currently built. */
 export async function installExamples(): Promise<void> {
   const installed = statSync(join(modules, '.package-lock.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (installed < statSync(join(examples, 'package-lock.json')).mtimeMs) {
@@ -21,7 +21,7 @@ export async function installExamples(): Promise<void> {
   }
   for (const part of ['package.json', 'dist']) {
     rmSync(join(modules, 'tidemark', part), { recursive: true, force: true });
-    cpSync(join(root, part), join(modules, 'tidemark', part), { recursive: true });
+    cpSync(join(root, 'packages/tidemark', part), join(modules, 'tidemark', part), { recursive: true });
   }
   // Generating a client needs no engine. Without this, Prisma's command would download one.
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };

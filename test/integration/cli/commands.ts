@@ -53,7 +53,7 @@ export function useFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tidemark-cli-'));
     mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(root, join(folder, 'node_modules/tidemark'));
+    symlinkSync(join(root, 'packages/tidemark'), join(folder, 'node_modules/tidemark'));
     writeFileSync(join(folder, 'tidemark.config.ts'), config);
   });
 

@@ -21,7 +21,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tidemark-openapi-'));
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/tidemark'));
+  symlinkSync(join(root, 'packages/tidemark'), join(folder, 'node_modules/tidemark'));
   writeFileSync(join(folder, 'other.config.ts'), config);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.js';
-import { builtPackage } from '../../support/built.js';
+import { builtClient } from '../../support/built.js';
 
 /** Runs a module that creates a client until its process ends. Returns the module's output. */
 async function run(options: object, body: string): Promise<unknown> {
   const script = `
-    import { createClient } from '${builtPackage}/client.js';
+    import { createClient } from '${builtClient}/index.js';
     const client = createClient(${JSON.stringify(options)});
     ${body}`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

@@ -26,7 +26,7 @@ import { isRunning } from '../../../packages/embedded-postgres/src/processes.js'
 import { startServer } from '../../../packages/embedded-postgres/src/server.js';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 import { changeOwner, chooseServerUser } from '../../../packages/embedded-postgres/src/user.js';
-import { SetupError } from '../../../packages/tidemark/src/errors.js';
+import { SetupError } from '../../../packages/embedded-postgres/src/setup-error.js';
 import { memoryLog } from '../../support/log.js';
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 });

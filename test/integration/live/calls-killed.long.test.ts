@@ -3,7 +3,7 @@
  * `KILLS=2000 npx vitest run test/integration/live/calls-killed.long.test.ts`
  */
 import { expect, it } from 'vitest';
-import { builtPackage } from '../../support/built.js';
+import { builtServer } from '../../support/built.js';
 import { callWhileKilling } from './killed-calls.js';
 
 const kills = Number(process.env.KILLS ?? 40);
@@ -11,7 +11,7 @@ const kills = Number(process.env.KILLS ?? 40);
 it(
   'each call has its effect once, and one answer, while servers and backends are killed',
   async () => {
-    const { faults, log, ...tally } = await callWhileKilling({ code: builtPackage, kills, seed: kills });
+    const { faults, log, ...tally } = await callWhileKilling({ code: builtServer, kills, seed: kills });
     if (process.env.KILLS !== undefined) console.log(tally);
     expect(faults).toEqual([]);
     expect(log).toBe('');

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { builtPackage, root } from '../../support/built.js';
+import { builtServer, root } from '../../support/built.js';
 
 const turns = 20;
 const lines = 500;
 const script = `
-  import { jsonLog } from '${pathToFileURL(`${builtPackage}/log.js`)}';
+  import { jsonLog } from '${pathToFileURL(`${builtServer}/log.js`)}';
   const log = jsonLog();
   for (let turn = 0; turn < ${turns}; turn++) {
     for (let i = 0; i < ${lines}; i++) log.info({ turn, i, text: 'é'.repeat(150) }, 'line');

@@ -8,7 +8,7 @@
 export interface Fault {
   /** A sentence that says what the server does wrong with it. */
   readonly name: string;
-  /** The text to replace, at every occurrence in `src` and `sql`. */
+  /** The text to replace, at every occurrence in the packages' sources and in `sql`. */
   readonly find: string;
   readonly replace: string;
   /** The folder and name of the test file that detects it, without `.test.ts`. */

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file) && !/(?<!\.long)\.test\.ts$/.test(file))
   .map((file) => join('test', file));
-/** Patches of the sources. Patches of compiled files (`.js`) apply to `dist`. */
+/** Patches of the server's sources. Patches of compiled files (`.js`) apply to `dist`. */
 const found = files.flatMap((file) => patchesIn(file).map((patch) => ({ in: file, ...patch })));
 
 it('the tests contain at least 30 patches', () => {
@@ -19,7 +19,7 @@ it('the tests contain at least 30 patches', () => {
 
 it.each(found)('the patch of $file in $in fits the sources: $find', (patch) => {
   const part = patch.file.endsWith('.js') ? 'dist' : 'src';
-  const sound = readFileSync(join(root, part, patch.file), 'utf8');
+  const sound = readFileSync(join(root, 'packages/tidemark', part, patch.file), 'utf8');
   expect(patched(sound, patch)).not.toBe(sound);
 });
 

@@ -9,9 +9,10 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Every TypeScript file in `src` except tests, and every SQL file in `sql`. */
+/** Every TypeScript file in the packages except tests, and every SQL file in `sql`. */
 export function sourcesIn(root: string): SourceFile[] {
-  return ['src', 'sql'].flatMap((folder) =>
+  const packages = ['client', 'embedded-postgres', 'tidemark'].map((name) => `packages/${name}/src`);
+  return [...packages, 'packages/tidemark/sql'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => /(?<!\.test)\.(ts|sql)$/.test(file))
       .map((file) => ({ file: join(folder, file), text: readFileSync(join(root, folder, file), 'utf8') })),
@@ -25,11 +26,11 @@ export function withFault(sources: readonly SourceFile[], { find, replace }: Fau
     .map(({ file, text }) => ({ file, text: text.replaceAll(find, () => replace) }));
 }
 
-/** Every test file in `src` and `test`, relative to the root. */
+/** Every test file in `packages` and `test`, relative to the root. */
 export function testsIn(root: string): string[] {
-  return ['src', 'test'].flatMap((folder) =>
+  return ['packages', 'test'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.test.ts') && !file.startsWith('node_modules/'))
+      .filter((file) => file.endsWith('.test.ts') && !/(^|\/)(node_modules|template)\//.test(file))
       .map((file) => join(folder, file)),
   );
 }

@@ -7,7 +7,7 @@ import { type SourceFile, sourcesIn, withFault } from './sources.js';
 export const root: string = fileURLToPath(new URL('../../..', import.meta.url));
 /** Git ignores it. */
 const copies = join(root, '.tidemark', 'faults');
-const ignored = new Set(['.git', '.tidemark', 'dist', 'node_modules']);
+const ignored = new Set(['.git', '.tidemark', 'node_modules']);
 
 /** A copy of the working tree, into which faults can be introduced. */
 export class TreeCopy {
@@ -16,7 +16,7 @@ export class TreeCopy {
   constructor(name: string) {
     this.folder = join(copies, name);
     mkdirSync(this.folder, { recursive: true });
-    const filter = (path: string) => !path.endsWith('/node_modules');
+    const filter = (path: string) => !/\/(node_modules|packages\/[\w-]+\/dist)$/.test(path);
     for (const entry of readdirSync(root)) {
       if (!ignored.has(entry)) cpSync(join(root, entry), join(this.folder, entry), { recursive: true, filter });
     }

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { within } from '../../../packages/client/src/within.js';
-import { builtPackage, root } from '../../support/built.js';
+import { builtClient, root } from '../../support/built.js';
 import type { Ledger } from './ledger.js';
 import type { PageEvent, PageSetup, PlatformFunction } from './page/setup.js';
 
@@ -12,7 +12,7 @@ export async function pageFiles(): Promise<Record<string, [text: string, type: s
     input: `${root}/test/stress/hostile/page/page.ts`,
     platform: 'browser',
     tsconfig: false,
-    resolve: { alias: { '#engine': `${builtPackage}/client/engine.js` }, extensionAlias: { '.js': ['.ts', '.js'] } },
+    resolve: { alias: { '#engine': `${builtClient}/engine.js` }, extensionAlias: { '.js': ['.ts', '.js'] } },
   });
   const { code } = (await built.generate({ format: 'esm' })).output[0];
   const html =

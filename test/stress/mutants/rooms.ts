@@ -15,35 +15,35 @@ export interface Part {
 
 export const parts: readonly Part[] = [
   // Stryker's instrumentation makes the sources too slow for the tests of long inputs.
-  { name: 'protocol', sources: ['src/protocol/*.ts'], tests: ['src/protocol/!(long-*).test.ts'] },
+  { name: 'protocol', sources: ['packages/tidemark/src/protocol/*.ts'], tests: ['packages/tidemark/src/protocol/!(long-*).test.ts'] },
   {
     name: 'plans',
     sources: [
-      'src/pulls/plan.ts',
-      'src/change-log/coalesce.ts',
-      'src/pokes/{plan-pokes,poll-schedule}.ts',
-      'src/workers/plan.ts',
+      'packages/tidemark/src/pulls/plan.ts',
+      'packages/tidemark/src/change-log/coalesce.ts',
+      'packages/tidemark/src/pokes/{plan-pokes,poll-schedule}.ts',
+      'packages/tidemark/src/workers/plan.ts',
     ],
     tests: [
-      'src/{pulls,workers}/plan.test.ts',
-      'src/change-log/coalesce.test.ts',
-      'src/pokes/{plan-pokes,poll-schedule}.test.ts',
+      'packages/tidemark/src/{pulls,workers}/plan.test.ts',
+      'packages/tidemark/src/change-log/coalesce.test.ts',
+      'packages/tidemark/src/pokes/{plan-pokes,poll-schedule}.test.ts',
     ],
   },
-  { name: 'registry', sources: ['src/registry/*.ts'], tests: ['src/registry/*.test.ts'] },
+  { name: 'registry', sources: ['packages/tidemark/src/registry/*.ts'], tests: ['packages/tidemark/src/registry/*.test.ts'] },
   {
     name: 'openapi',
-    sources: ['src/openapi/**/*.ts'],
+    sources: ['packages/tidemark/src/openapi/**/*.ts'],
     // Without the tests that read the document with other programs, which is slow.
-    tests: ['{src,test/integration}/openapi/**/!(lint|typed-*).test.ts'],
+    tests: ['{packages/tidemark/src,test/integration}/openapi/**/!(lint|typed-*).test.ts'],
     ignoresStatic: true,
   },
   {
     name: 'http',
     // Without streams on sockets, because their mutants hang more often than they fail.
-    sources: ['src/{http,endpoints}/**/*.ts', '!src/**/{poke-streams,stream,forward}.ts'],
+    sources: ['packages/tidemark/src/{http,endpoints}/**/*.ts', '!packages/tidemark/src/**/{poke-streams,stream,forward}.ts'],
     tests: [
-      '{src,test/integration}/{http,endpoints}/{app,body,call-headers,docs-page,poke-requests}.test.ts',
+      '{packages/tidemark/src,test/integration}/{http,endpoints}/{app,body,call-headers,docs-page,poke-requests}.test.ts',
       'test/integration/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',
     ],
     slow: /\/rest\//,
@@ -51,22 +51,22 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'view/parse',
-    sources: ['src/view/parse/*.ts'],
-    tests: ['src/view/**/{deparse,nodes,rewrite,scopes,syntax,tree}.test.ts'],
+    sources: ['packages/tidemark/src/view/parse/*.ts'],
+    tests: ['packages/tidemark/src/view/**/{deparse,nodes,rewrite,scopes,syntax,tree}.test.ts'],
     ignoresStatic: true,
   },
   {
     name: 'view/determinism',
-    sources: ['src/view/determinism/*.ts'],
+    sources: ['packages/tidemark/src/view/determinism/*.ts'],
     tests: ['test/integration/view/{alike,deterministic-*}.test.ts'],
     slow: /alike/,
     ignoresStatic: true,
   },
   {
     name: 'view/analysis',
-    sources: ['src/view/analysis/*.ts'],
+    sources: ['packages/tidemark/src/view/analysis/*.ts'],
     tests: [
-      'src/view/**/{meaning,query-tree}.test.ts',
+      'packages/tidemark/src/view/**/{meaning,query-tree}.test.ts',
       'test/integration/view/{alike,deterministic-*,stability}.test.ts',
     ],
     slow: /deterministic/,
@@ -74,8 +74,8 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'view',
-    sources: ['src/view/*.ts', 'src/view/compile/*.ts'],
-    tests: ['src/view/**/*.test.ts', 'test/integration/view/*.test.ts'],
+    sources: ['packages/tidemark/src/view/*.ts', 'packages/tidemark/src/view/compile/*.ts'],
+    tests: ['packages/tidemark/src/view/**/*.test.ts', 'test/integration/view/*.test.ts'],
     slow: /\/(alike|deterministic|stability)/,
     ignoresStatic: true,
   },

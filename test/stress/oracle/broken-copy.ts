@@ -6,6 +6,7 @@ import { type Patch, patched } from '../../support/patch.js';
 import { type Code, loadCode } from './code.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+const server = join(root, 'packages/tidemark');
 /** Git ignores it. It is inside the package, so that a copy finds its dependencies. Each process has its own. */
 const copies = join(root, '.tidemark', 'broken', String(process.pid));
 
@@ -25,7 +26,7 @@ export function copyBroken(part: 'src' | 'dist', name: string, patches: readonly
   const folder = join(copies, name.replaceAll(' ', '-'));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const copied of [part, 'sql']) cpSync(join(root, copied), join(folder, copied), { recursive: true });
+  for (const copied of [part, 'sql']) cpSync(join(server, copied), join(folder, copied), { recursive: true });
   for (const patch of patches) {
     const path = join(folder, part, patch.file);
     writeFileSync(path, patched(readFileSync(path, 'utf8'), patch));

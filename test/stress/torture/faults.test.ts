@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { builtPackage } from '../../support/built.js';
+import { builtServer } from '../../support/built.js';
 import { patched } from '../../support/patch.js';
 import { faults } from './faults.js';
 
 it.each(faults)('the fault fits the compiled package: $name', ({ patches }) => {
   for (const patch of patches) {
-    const sound = readFileSync(join(builtPackage, patch.file), 'utf8');
+    const sound = readFileSync(join(builtServer, patch.file), 'utf8');
     expect(patched(sound, patch)).not.toBe(sound);
   }
 });

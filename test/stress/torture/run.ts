@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../../../bench/report/run-record.js';
 import { printTable } from '../../../bench/report/table.js';
-import { builtPackage } from '../../support/built.js';
+import { builtServer } from '../../support/built.js';
 import type { Line, Torture } from './line.js';
 import { lines } from './list.js';
 import { pageOf } from './report/page.js';
@@ -45,7 +45,7 @@ if (values.help || chosen.length === 0 || chosen.includes(undefined) || !isEngin
 
 const torture: Omit<Torture, 'progress'> = {
   size: values.short ? 'short' : 'full',
-  code: builtPackage,
+  code: builtServer,
   seed: Number(values.seed),
   engine,
   minutes: values.minutes === undefined ? undefined : Number(values.minutes),

@@ -1,7 +1,7 @@
 /** The lines of internals/reliability.md, in short. `npm run stress -- torture` runs them in full. */
 import { expect, it } from 'vitest';
 import { isMet } from '../../../bench/goal.js';
-import { builtPackage } from '../../support/built.js';
+import { builtServer } from '../../support/built.js';
 import { lines } from './list.js';
 
 /** This line runs tests itself. */
@@ -10,7 +10,7 @@ const ofTrials = '17';
 it.each(lines.filter(({ line }) => line !== ofTrials))('line $line: $pass', async ({ run }) => {
   const { results } = await run({
     size: 'short',
-    code: builtPackage,
+    code: builtServer,
     seed: 1,
     engine: 'replicache',
     minutes: undefined,

@@ -23,8 +23,8 @@ export function lastRelease(): string | undefined {
 
 export async function loadVersions(release: string): Promise<Versions> {
   mkdirSync(folder, { recursive: true });
-  execFileSync('tar', ['-x', '-C', folder], { input: git('archive', release, 'package.json', 'src', 'sql') });
-  return { before: await loadCode(join(folder, 'src')), now: await loadCode() };
+  execFileSync('tar', ['-x', '-C', folder], { input: git('archive', release, 'packages/tidemark') });
+  return { before: await loadCode(join(folder, 'packages/tidemark/src')), now: await loadCode() };
 }
 
 export function removeVersions(): void {

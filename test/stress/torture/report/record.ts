@@ -42,5 +42,6 @@ export function hasPassed({ results }: Pick<LineRecord, 'results'>): boolean {
 
 export function currentCommit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: internals, encoding: 'utf8' }).trim();
-  return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', ':/src', ':/sql') === '' ? '' : '+');
+  const sources = [':(top,glob)packages/*/src/**', ':/packages/tidemark/sql'];
+  return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', ...sources) === '' ? '' : '+');
 }

@@ -5,7 +5,7 @@ import type { EngineOptions } from '#engine';
 import type { Network } from '../../../../packages/client/src/sync/network.js';
 import { send } from '../../../../packages/client/src/sync/requests.js';
 import type { Engine, OpenEngine } from '../../../integration/conformance/client/client.js';
-import { builtPackage } from '../../../support/built.js';
+import { builtClient } from '../../../support/built.js';
 
 export type EngineName = 'replicache' | 'tidemark';
 
@@ -25,7 +25,7 @@ const replicache: EngineOver = (network) => (options) => {
 
 /** The engine of `tidemark/client`, as built. */
 async function ownEngine(): Promise<EngineOver> {
-  const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtPackage}/client/${file}`).href);
+  const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtClient}/${file}`).href);
   const { SyncEngine }: typeof import('../../../../packages/client/src/sync/sync-engine.js') = await load('sync/sync-engine.js');
   const { StatusTracker }: typeof import('../../../../packages/client/src/sync/status.js') = await load('sync/status.js');
   const { openStores }: typeof import('../../../../packages/client/src/stores/open-stores.js') =
