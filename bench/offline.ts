@@ -1,5 +1,5 @@
 /**
- * Measures what many offline calls and many rows cost a page: `tidemark/client` in Chromium, with the example's server
+ * Measures what many offline calls and many rows cost a page: `@tidemark/client` in Chromium, with the example's server
  * on the same machine.
  *
  *   npm run bench -- offline                            10,000 calls, 120,000 rows

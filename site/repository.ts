@@ -8,15 +8,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 interface Manifest {
   readonly description: string;
-  readonly repository?: string | { readonly url: string };
+  readonly repository: { readonly url: string };
 }
 
-export const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'));
+export const manifest: Manifest = JSON.parse(readFileSync(resolve(root, 'packages/tidemark/package.json'), 'utf8'));
 
-const declared = typeof manifest.repository === 'string' ? manifest.repository : manifest.repository?.url;
-
-export const repository: string =
-  declared?.replace(/^git\+/, '').replace(/\.git$/, '') ?? 'https://github.com/tidemark/tidemark';
+export const repository: string = manifest.repository.url.replace(/^git\+|\.git$/g, '');
 
 /**
  * Returns where the repository shows the file or folder that a document of docs/ links to, or undefined if that is

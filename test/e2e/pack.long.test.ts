@@ -1,35 +1,55 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 
 const run = promisify(execFile);
+const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
 
-it('npm pack builds the package in a clean clone', async () => {
-  const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
-  try {
-    const { stdout: listed } = await run('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 16 * 1024 * 1024 });
-    for (const file of listed.split('\0').filter(Boolean)) {
-      mkdirSync(join(clone, dirname(file)), { recursive: true });
-      copyFileSync(join(root, file), join(clone, file));
-    }
-    const { exports, bin, workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const installed = ['.', ...workspaces].map((folder) => join(folder, 'node_modules'));
-    for (const folder of installed) {
-      if (existsSync(join(root, folder))) symlinkSync(join(root, folder), join(clone, folder));
-    }
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: clone });
-    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const paths = files.map(({ path }) => path);
-    const entries = [
-      ...Object.values(exports as object).flatMap((entry: object) => Object.values(entry)),
-      bin.tidemark,
-    ];
-    for (const entry of entries) expect(paths).toContain(entry.replace('./', ''));
-  } finally {
-    rmSync(clone, { recursive: true, force: true });
+/** Links to the installed packages. Those of the repository itself are the clone's own. */
+function linkModules(folder: string): void {
+  mkdirSync(join(clone, folder), { recursive: true });
+  for (const name of readdirSync(join(root, folder))) {
+    const path = join(folder, name);
+    if (name === '@tidemark') linkModules(path);
+    else symlinkSync(/(@|\/)tidemark(\/|$)/.test(path) ? join(clone, 'packages', name) : join(root, path), join(clone, path));
   }
+}
+
+beforeAll(async () => {
+  const { stdout: listed } = await run('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 16 * 1024 * 1024 });
+  for (const file of listed.split('\0').filter(Boolean)) {
+    mkdirSync(join(clone, dirname(file)), { recursive: true });
+    copyFileSync(join(root, file), join(clone, file));
+  }
+  linkModules('node_modules');
+});
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+it.each(readdirSync(join(root, 'packages')))('npm pack builds the package %s in a clean clone', async (name) => {
+  const folder = join(clone, 'packages', name);
+  for (const built of readdirSync(join(clone, 'packages'))) {
+    rmSync(join(clone, 'packages', built, 'dist'), { recursive: true, force: true });
+  }
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: folder });
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  const { exports = {}, bin = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const entries = [
+    ...Object.values(exports as object).flatMap((entry: object) => Object.values(entry)),
+    ...Object.values(bin as Record<string, string>),
+  ];
+  expect(entries.length).toBeGreaterThan(0);
+  for (const entry of entries) expect(paths).toContain(entry.replace('./', ''));
 }, 300_000);

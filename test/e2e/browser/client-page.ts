@@ -1,4 +1,4 @@
-/** A page of `tidemark/client` for Chromium, served by the example's server in this process. */
+/** A page of `@tidemark/client` for Chromium, served by the example's server in this process. */
 import type pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
@@ -68,7 +68,7 @@ export interface ClientPages {
   profile(): Promise<ClientProfile>;
 }
 
-/** @param page default: one that uses nothing but `tidemark/client` */
+/** @param page default: one that uses nothing but `@tidemark/client` */
 export function useClientPages(page: ClientPage = { html, input: clientInput }): ClientPages {
   const chromium = inject('chromium');
   let browser: Browser;

@@ -16,7 +16,7 @@ export interface ClientPage {
   readonly input: string;
 }
 
-/** The input of a page that uses nothing but `tidemark/client`. */
+/** The input of a page that uses nothing but `@tidemark/client`. */
 export const clientInput = `${builtClient}/index.js`;
 
 export interface ClientServer {

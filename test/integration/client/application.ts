@@ -1,4 +1,4 @@
-/** The example application, served to clients of `tidemark/client`. */
+/** The example application, served to clients of `@tidemark/client`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';

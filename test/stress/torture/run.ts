@@ -4,7 +4,7 @@
  *   npm run stress -- torture 1                   a line; several are run one after the other
  *   npm run stress -- torture chaos --minutes 10  a line that runs for a time
  *   npm run stress -- torture 1 --short           as in CI; nothing is recorded
- *   npm run stress -- torture 1 --engine tidemark with the engine of tidemark/client; nothing is recorded
+ *   npm run stress -- torture 1 --engine tidemark with the engine of @tidemark/client; nothing is recorded
  *   npm run stress -- torture --report            writes the page from the records
  */
 import { writeFileSync } from 'node:fs';

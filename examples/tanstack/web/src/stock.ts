@@ -1,7 +1,7 @@
 /** The client, and its views as collections. */
 import { BasicIndex, createCollection } from '@tanstack/react-db';
-import { createClient } from 'tidemark/client';
-import { tidemarkCollectionOptions } from 'tidemark/tanstack-db';
+import { createClient } from '@tidemark/client';
+import { tidemarkCollectionOptions } from '@tidemark/client/tanstack-db';
 import type { mutators } from '../../src/mutators.js';
 import type { views } from '../../src/views.js';
 

@@ -1,5 +1,5 @@
-import { createClient } from 'tidemark/client';
-import { createClientContext } from 'tidemark/react';
+import { createClient } from '@tidemark/client';
+import { createClientContext } from '@tidemark/client/react';
 import { indexes, type Mutators, mutatorsFor, type Views } from './mutators.js';
 
 export const { ClientProvider, useClient } = createClientContext<Mutators, Views>();

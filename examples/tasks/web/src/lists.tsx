@@ -1,4 +1,4 @@
-import { useStatus, useView } from 'tidemark/react';
+import { useStatus, useView } from '@tidemark/client/react';
 import { addressWith, goTo, useQuery } from './address.js';
 import { useClient } from './client.js';
 import { ListNav } from './list-nav.js';

@@ -1,4 +1,4 @@
-import type { ClientMutators } from 'tidemark/client';
+import type { ClientMutators } from '@tidemark/client';
 import type { mutators } from '../../src/mutators.js';
 import type { views } from '../../src/views.js';
 

@@ -1,4 +1,4 @@
-import { useView } from 'tidemark/react';
+import { useView } from '@tidemark/client/react';
 import { accounts } from '../../src/accounts.js';
 import { useClient } from './client.js';
 import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';

@@ -1,4 +1,4 @@
-import { usePending, useStatus, useView } from 'tidemark/react';
+import { usePending, useStatus, useView } from '@tidemark/client/react';
 import { client, user } from './client.ts';
 
 export function App() {

@@ -1,4 +1,4 @@
-import { createClient } from 'tidemark/client';
+import { createClient } from '@tidemark/client';
 import type { mutators, views } from '../server/sync.ts';
 
 /** The owner of these todos. Take it from your sign-in. Here, `?user=ben` is another user. */

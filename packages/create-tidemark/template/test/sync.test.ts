@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from 'tidemark/client';
+import { createClient } from '@tidemark/client';
 import { listen, logFromEnvironment, openDatabase } from 'tidemark/node';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openService, prepareDatabase } from '../server/service.ts';

@@ -1,4 +1,4 @@
-/** The real sync client, set up as an application would: Replicache, or the engine of `tidemark/client`. */
+/** The real sync client, set up as an application would: Replicache, or the engine of `@tidemark/client`. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -132,7 +132,7 @@ async function stateOf(engine: Engine) {
   return { entries, pending: pending.map(({ clientID, id }) => `${clientID}/${id}`) };
 }
 
-/** False for refusals, which the client of `tidemark/client` receives under keys of their own. */
+/** False for refusals, which the client of `@tidemark/client` receives under keys of their own. */
 function isData([key]: readonly [key: string, value: unknown]): boolean {
   return !key.startsWith('tidemark/');
 }

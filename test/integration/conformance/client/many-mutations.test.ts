@@ -8,7 +8,7 @@ const timeoutMs = 120_000;
 const batches = process.env.TIDEMARK_TEST_ENGINE === 'tidemark' ? 6 : 1;
 
 it(
-  '3,000 pending mutations are sent in one push by Replicache, in batches by `tidemark/client`',
+  '3,000 pending mutations are sent in one push by Replicache, in batches by `@tidemark/client`',
   async () => {
     const ann = client('ann', { pushDelay: 60_000 });
     await ann.rep.mutate['list.create']({ id: 'l', name: 'Groceries' });

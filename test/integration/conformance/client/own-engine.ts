@@ -1,4 +1,4 @@
-/** The engine of `tidemark/client`, opened with Replicache's options. */
+/** The engine of `@tidemark/client`, opened with Replicache's options. */
 import type { EngineOptions } from '#engine';
 import { openStores } from '../../../../packages/client/src/stores/open-stores.js';
 import { Network } from '../../../../packages/client/src/sync/network.js';

@@ -68,6 +68,6 @@ export const chaos: Line = {
 export const ownChaos: Line = {
   ...chaos,
   line: 'client',
-  title: 'The chaos of the line above, of which the clients have the engine of `tidemark/client`',
+  title: 'The chaos of the line above, of which the clients have the engine of `@tidemark/client`',
   run: (torture) => chaos.run({ ...torture, engine: 'tidemark' }),
 };

@@ -23,7 +23,7 @@ const replicache: EngineOver = (network) => (options) => {
   return new Replicache({ ...options, puller: puller as never, pusher: pusher as never });
 };
 
-/** The engine of `tidemark/client`, as built. */
+/** The engine of `@tidemark/client`, as built. */
 async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtClient}/${file}`).href);
   const { SyncEngine }: typeof import('../../../../packages/client/src/sync/sync-engine.js') = await load('sync/sync-engine.js');
