@@ -1,8 +1,8 @@
 /** `npm run stress -- fuzz --minutes 60`: test runs of any length, each on its own servers. */
 import { runCommand } from './run-command.mjs';
 
-/** Servers in these runs use the built package, so `tsx` must not map it to the sources. */
-const builtPackage = { TSX_TSCONFIG_PATH: 'test/stress/torture/run.tsconfig.json' };
+/** Servers in these runs use the built packages, so `tsx` must not map them to the sources. */
+const builtPackages = { TSX_TSCONFIG_PATH: 'test/stress/torture/run.tsconfig.json' };
 
 const commands = {
   faults: {
@@ -29,7 +29,7 @@ const commands = {
   torture: {
     file: 'test/stress/torture/run.ts',
     about: 'a line of internals/reliability.md in full; --help lists them',
-    env: builtPackage,
+    env: builtPackages,
   },
   upgrade: {
     file: 'test/stress/upgrade/run.ts',
