@@ -23,30 +23,27 @@ const mutators = defineMutators({
   task: { create: defineMutator(z.object({ id: z.string(), size: z.number().default(1) }), () => {}) },
   untyped: defineMutator(() => {}),
 });
-type ClientOfBoth = Client<typeof mutators, typeof views>;
 
-/** The rows that a view of the client has. */
-type RowsOf<View> = View extends { get(key: string): Promise<infer Row> } ? Row : never;
+type OnServer<Name extends keyof typeof views> = RowOf<(typeof views)[Name]>;
+type Args = ArgsOf<typeof mutators>;
+type Call<Name extends keyof Args> = Parameters<Mutate<typeof mutators>[Name]>;
 
-export function agree(client: ClientOfBoth, views: Views<AppContext>): AnyViews {
-  type Shown = typeof client extends Client<unknown, infer All> ? All : never;
-  const [task, camel, list, untyped] = [
-    client.view('task'),
-    client.view('camel'),
-    client.view('list'),
-    client.view('untyped'),
-  ];
-  holds<Equal<RowsOf<typeof task>, RowOf<Shown['task']> | undefined>>();
-  holds<Equal<RowOf<Shown['task']>['due'], string>>();
-  holds<Equal<RowsOf<typeof camel>, RowOf<Shown['camel']> | undefined>>();
-  holds<Equal<RowOf<Shown['camel']>['listId'], string | undefined>>();
-  holds<Equal<RowsOf<typeof list>, RowOf<Shown['list']> | undefined>>();
-  holds<Equal<RowOf<Shown['list']>, string | null>>();
-  holds<Equal<RowsOf<typeof untyped>, unknown>>();
-  type Args = ArgsOf<typeof mutators>;
-  type Call<Name extends keyof Args> = Parameters<Mutate<typeof mutators>[Name]>;
-  holds<Equal<Call<'task.create'>, [args: Args['task.create']]>>();
-  holds<Equal<Args['task.create'], { id: string; size?: number | undefined }>>();
-  holds<Equal<Call<'untyped'>, [args?: Args['untyped']]>>();
-  return views;
+holds<Equal<OnServer<'task'>['due'], string>>();
+holds<Equal<OnServer<'camel'>['listId'], string | undefined>>();
+holds<Equal<OnServer<'list'>, string | null>>();
+holds<Equal<Args['task.create'], { id: string; size?: number | undefined }>>();
+holds<Equal<Call<'task.create'>, [args: Args['task.create']]>>();
+holds<Equal<Call<'untyped'>, [args?: Args['untyped']]>>();
+
+export async function read(client: Client<typeof mutators, typeof views>): Promise<void> {
+  const task = await client.view('task').get('a');
+  holds<Equal<typeof task, OnServer<'task'> | undefined>>();
+  const camel = await client.view('camel').get('a');
+  holds<Equal<typeof camel, OnServer<'camel'> | undefined>>();
+  const list = await client.view('list').get('a');
+  holds<Equal<typeof list, OnServer<'list'> | undefined>>();
+  const untyped = await client.view('untyped').get('a');
+  holds<Equal<typeof untyped, OnServer<'untyped'>>>();
 }
+
+export const withAnyContext = (views: Views<AppContext>): AnyViews => views;
