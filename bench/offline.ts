@@ -7,8 +7,8 @@
  */
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import type { AnyViews } from '../packages/client/src/types.js';
 import type { Client } from '../packages/client/src/index.js';
+import type { AnyViews } from '../packages/client/src/types.js';
 import { findChromium, howToGetChromium, launchChromium } from '../test/e2e/browser/chromium.js';
 import { clientInput, startClientServer } from '../test/e2e/browser/client-server.js';
 import { startDatabase } from './database.js';

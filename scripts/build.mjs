@@ -14,7 +14,8 @@ const run = (program, ...args) =>
 function copySwagger() {
   const swagger = `${root}node_modules/swagger-ui-dist`;
   const assets = `${root}packages/tidemark/assets`;
-  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) copyFileSync(`${swagger}/${file}`, `${assets}/${file}`);
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+    copyFileSync(`${swagger}/${file}`, `${assets}/${file}`);
   // Both are under this package's licence, which is published with them, as are their notice and those of bundled code.
   const [notice, bundled] = ['NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'].map((file) =>
     readFileSync(`${swagger}/${file}`, 'utf8').trim(),

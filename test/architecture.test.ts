@@ -15,7 +15,7 @@ interface Package {
 }
 
 const sections = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(
-  /^### `packages\/([\w-]+)`$(?:(?!^#)[^])*?^\| Layer \| What it knows \|\n([^]*?)\n\n/gm,
+  /^### `packages\/([\w-]+)`\n\n\| Layer \| What it knows \|\n([\s\S]*?)\n\n/gm,
 );
 
 const packages: readonly Package[] = [...sections].map(([, name = '', table = '']) => {
@@ -44,7 +44,9 @@ function externalImportsOf({ src, files }: Package, pattern: RegExp): [file: str
 }
 
 it('ARCHITECTURE.md lists the layers of every package that is compiled', () => {
-  const compiled = readdirSync(join(root, 'packages')).filter((name) => existsSync(join(root, 'packages', name, 'src')));
+  const compiled = readdirSync(join(root, 'packages')).filter((name) =>
+    existsSync(join(root, 'packages', name, 'src')),
+  );
   expect(packages.map(({ name }) => name).toSorted()).toEqual(compiled.toSorted());
 });
 

@@ -94,9 +94,8 @@ describe.each(packages.filter(([, { exports }]) => exports))('the compiled packa
 
 describe('the client', () => {
   it('has no dependencies, so that its installation brings no server and no Postgres', () => {
-    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = read(
-      'packages/client/package.json',
-    );
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
+      read('packages/client/package.json');
     expect({ dependencies, optionalDependencies }).toEqual({});
     const optional = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name].optional);
     expect(optional).toEqual(Object.keys(peerDependencies));

@@ -1,7 +1,13 @@
 /** Verifies that the documentation lists every metric with its help text. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { counters, gauges, histograms, type Instrument, prometheusName } from '../../packages/tidemark/src/telemetry/instruments.js';
+import {
+  counters,
+  gauges,
+  histograms,
+  type Instrument,
+  prometheusName,
+} from '../../packages/tidemark/src/telemetry/instruments.js';
 
 const page = readFileSync(new URL('../../docs/operations/monitoring.md', import.meta.url), 'utf8');
 

@@ -6,7 +6,9 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 /** The names of an interface's own fields. Its file is relative to `packages`. */
 function fieldsOf(file: string, name: string): string[] {
-  const body = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(read(`packages/${file}`))?.[1];
+  const body = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)^\\}`, 'm').exec(
+    read(`packages/${file}`),
+  )?.[1];
   if (body === undefined) throw new Error(`There is no interface ${name} in ${file}`);
   return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]!);
 }
@@ -45,7 +47,10 @@ it.each<[heading: string, fields: () => string[]]>([
   ],
   ['`tidemark.config.ts`', () => fieldsOf('tidemark/src/config.ts', 'Config')],
   ['`createClient`', () => fieldsOf('client/src/options.ts', 'ClientOptions')],
-  ['`tidemarkCollectionOptions`', () => fieldsOf('client/src/tanstack-db/collection-options.ts', 'TidemarkCollectionConfig')],
+  [
+    '`tidemarkCollectionOptions`',
+    () => fieldsOf('client/src/tanstack-db/collection-options.ts', 'TidemarkCollectionConfig'),
+  ],
   ['`jwtAuth`', () => fieldsOf('tidemark/src/auth/jwt.ts', 'JWTAuthOptions')],
   ['`sessionAuth`', () => fieldsOf('tidemark/src/auth/session.ts', 'SessionAuthOptions')],
   ['`withCORS`', () => fieldsOf('tidemark/src/auth/cors.ts', 'CORSOptions')],
@@ -58,13 +63,17 @@ it.each<[heading: string, fields: () => string[]]>([
 });
 
 it('docs/reference.md lists exactly the environment variables that the code reads', () => {
-  const sources = ['packages/tidemark/src/environment.ts', 'packages/tidemark/src/cli/remote/server-line.ts'].map(read).join('\n');
+  const sources = ['packages/tidemark/src/environment.ts', 'packages/tidemark/src/cli/remote/server-line.ts']
+    .map(read)
+    .join('\n');
   const names = [...sources.matchAll(/variable\('(\w+)'\)|env\.(TIDEMARK_\w+)/g)].map((match) => match[1] ?? match[2]!);
   expect(rowsUnder('Environment variables').toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
 it('docs/reference.md lists exactly the commands', () => {
-  const commands = [...read('packages/tidemark/src/cli/command-line.ts').matchAll(/\.command\('([\w-]+)'\)/g)].map((match) => match[1]!);
+  const commands = [...read('packages/tidemark/src/cli/command-line.ts').matchAll(/\.command\('([\w-]+)'\)/g)].map(
+    (match) => match[1]!,
+  );
   const listed = [...read('docs/reference.md').matchAll(/^\| `tidemark ([\w-]+)/gm)].map((match) => match[1]!);
   expect(listed.toSorted()).toEqual(commands.toSorted());
 });

@@ -1,5 +1,5 @@
-import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { type ClientOptions, createClient, type Mutate } from '@tidemark/client';
+import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
 

@@ -1,6 +1,6 @@
-import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { createClient, type Mutate, type PendingMutation, type Status } from '@tidemark/client';
 import { createClientContext, useMutate, usePending, useRow, useStatus, useView } from '@tidemark/client/react';
+import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
 

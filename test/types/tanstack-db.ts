@@ -1,7 +1,7 @@
 import { createCollection, createLiveQueryCollection, eq } from '@tanstack/db';
-import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { createClient } from '@tidemark/client';
 import { tidemarkCollectionOptions } from '@tidemark/client/tanstack-db';
+import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
 

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Generator, indexes, listed, type ModelOptions, type Row } from '../../../test/integration/client/list-model.js';
-import type { Client, ClientTransaction, ListOptions, ReadView, StoreProvider } from './index.js';
+import {
+  Generator,
+  indexes,
+  listed,
+  type ModelOptions,
+  type Row,
+} from '../../../test/integration/client/list-model.js';
 import { openClient } from './create-client.js';
+import type { Client, ClientTransaction, ListOptions, ReadView, StoreProvider } from './index.js';
 import type { AnyView } from './server-types.js';
 import { memoryStores } from './stores/memory.js';
 

@@ -1,8 +1,8 @@
-import { connectPokes } from './poke.js';
 import { type ClientError, dataNotDeleted, signedOut } from './client-error.js';
 import { engineMutators, logDropped, type NamedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
 import { type AnyOptions, checkPlatform, engineIndexes, storedViewOf } from './options.js';
+import { connectPokes } from './poke.js';
 import { dismiss, dismissName, Refusals } from './refusals.js';
 import { writeView } from './rows/read.js';
 import { markSignedOut } from './stores/erasure.js';

@@ -1,8 +1,17 @@
 /** A page of `@tidemark/client/react`. Tests choose what it shows, and read the values that its components receive. */
+
+import { createClient, type Observable } from '@tidemark/client';
+import {
+  createClientContext,
+  useMutate,
+  usePending,
+  useRefused,
+  useRow,
+  useStatus,
+  useView,
+} from '@tidemark/client/react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createClient, type Observable } from '@tidemark/client';
-import { createClientContext, useMutate, usePending, useRefused, useRow, useStatus, useView } from '@tidemark/client/react';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
 import type { Todo, views } from '../../../examples/tasks/src/views.js';
 

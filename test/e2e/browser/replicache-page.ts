@@ -1,7 +1,8 @@
 /** A page of the unmodified Replicache client. It shows a user's lists and the state of the client. */
+
+import { connectPokes } from '@tidemark/client/poke';
 import { Replicache, type WriteTransaction } from 'replicache';
 import type { ArgsOf } from 'tidemark';
-import { connectPokes } from '@tidemark/client/poke';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
 import type { List } from '../../../examples/tasks/src/views.js';
 

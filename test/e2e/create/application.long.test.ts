@@ -82,7 +82,11 @@ function leftovers(): string[] {
 }
 
 it('an application made from the published packages compiles and passes its test', async () => {
-  const names = { tidemark: 'tidemark', client: '@tidemark/client', 'embedded-postgres': '@tidemark/embedded-postgres' };
+  const names = {
+    tidemark: 'tidemark',
+    client: '@tidemark/client',
+    'embedded-postgres': '@tidemark/embedded-postgres',
+  };
   const [creator, ...tarballs] = await packed(parent, 'create-tidemark', ...Object.keys(names));
   await npm(parent, 'exec', '--yes', '--prefer-offline', `--package=${creator}`, '--', 'create-tidemark', 'my app');
   const sources = Object.values(names).map((name, i) => `dependencies.${name}=file:${tarballs[i]}`);

@@ -27,7 +27,10 @@ describe('create-tidemark', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  cd "My  Äpp"\n  npm install\n  npm run dev\n');
     const made = (path: string) => readFileSync(join(folder, 'My  Äpp', path), 'utf8');
-    const template = readdirSync(join(root, 'packages/create-tidemark/template'), { recursive: true, encoding: 'utf8' });
+    const template = readdirSync(join(root, 'packages/create-tidemark/template'), {
+      recursive: true,
+      encoding: 'utf8',
+    });
     const expected = template.map((name) => name.replace(/^_/, '.'));
     const found = readdirSync(join(folder, 'My  Äpp'), { recursive: true, encoding: 'utf8' });
     expect(found.toSorted()).toEqual(expected.toSorted());
@@ -107,7 +110,9 @@ describe('the package create-tidemark', () => {
   });
 
   it('has a template with the same versions of other packages as the repository', () => {
-    const manifests = ['package.json', 'examples/tasks/package.json', 'packages/create-tidemark/package.json'].map(readJSON);
+    const manifests = ['package.json', 'examples/tasks/package.json', 'packages/create-tidemark/package.json'].map(
+      readJSON,
+    );
     const versions = Object.assign({}, ...manifests.flatMap((each) => [each.devDependencies, each.dependencies]));
     const { dependencies, devDependencies } = readJSON('packages/create-tidemark/template/package.json');
     const others = Object.entries({ ...dependencies, ...devDependencies }).filter(([name]) => !isOwn(name));
@@ -120,7 +125,10 @@ describe('the package create-tidemark', () => {
     const found = JSON.parse(stdout).flatMap(({ files }: { files: { path: string }[] }) =>
       files.map(({ path }) => path),
     );
-    const template = readdirSync(join(root, 'packages/create-tidemark/template'), { recursive: true, withFileTypes: true });
+    const template = readdirSync(join(root, 'packages/create-tidemark/template'), {
+      recursive: true,
+      withFileTypes: true,
+    });
     const files = template
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name).slice(join(root, 'packages/create-tidemark/').length));

@@ -1,7 +1,7 @@
 /** In-memory stores that fail as browsers' stores do. */
 
-import { memoryStores } from '../../../packages/client/src/stores/memory.js';
 import type { KeyValueRead, KeyValueStore, StoreProvider } from '../../../packages/client/src/index.js';
+import { memoryStores } from '../../../packages/client/src/stores/memory.js';
 
 /**
  * How the stores behave: they work, fail to open, never respond, or fail on writes or on reads. Reads fail when a

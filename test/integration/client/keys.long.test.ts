@@ -2,7 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AnyViews, type Client, type ClientTransaction, createClient } from '../../../packages/client/src/index.js';
+import {
+  type AnyViews,
+  type Client,
+  type ClientTransaction,
+  createClient,
+} from '../../../packages/client/src/index.js';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { toPathSegment } from '../../../packages/tidemark/src/protocol/path-segment.js';
 import { identifier } from '../../../packages/tidemark/src/sql.js';

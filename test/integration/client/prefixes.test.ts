@@ -1,7 +1,12 @@
 /** Views whose keys do not begin with the view's name. The option `prefixes` names their prefixes. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type AnyViews, type Client, type ClientTransaction, createClient } from '../../../packages/client/src/index.js';
+import {
+  type AnyViews,
+  type Client,
+  type ClientTransaction,
+  createClient,
+} from '../../../packages/client/src/index.js';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { startServer, type TestServer } from '../conformance/server.js';

@@ -3,7 +3,14 @@ import { renderToString } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
 import type { views } from '../../../examples/tasks/src/views.js';
-import { createClientContext, usePending, useRefused, useRow, useStatus, useView } from '../../../packages/client/src/react.js';
+import {
+  createClientContext,
+  usePending,
+  useRefused,
+  useRow,
+  useStatus,
+  useView,
+} from '../../../packages/client/src/react.js';
 import { useApplication } from './application.js';
 
 const application = useApplication();

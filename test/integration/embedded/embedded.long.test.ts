@@ -24,9 +24,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { prepareBinaries } from '../../../packages/embedded-postgres/src/binaries.js';
 import { isRunning } from '../../../packages/embedded-postgres/src/processes.js';
 import { startServer } from '../../../packages/embedded-postgres/src/server.js';
-import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
-import { changeOwner, chooseServerUser } from '../../../packages/embedded-postgres/src/user.js';
 import { SetupError } from '../../../packages/embedded-postgres/src/setup-error.js';
+import {
+  type EmbeddedDatabase,
+  type EmbeddedOptions,
+  startEmbedded,
+} from '../../../packages/embedded-postgres/src/start.js';
+import { changeOwner, chooseServerUser } from '../../../packages/embedded-postgres/src/user.js';
 import { memoryLog } from '../../support/log.js';
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 });

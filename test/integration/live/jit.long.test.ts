@@ -8,10 +8,18 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type EmbeddedDatabase, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
-import { type EmbeddedDatabase, startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
-import { createSync, defineMutator, defineMutators, defineView, migrate, type Sync, sql } from '../../../packages/tidemark/src/index.js';
+import {
+  createSync,
+  defineMutator,
+  defineMutators,
+  defineView,
+  migrate,
+  type Sync,
+  sql,
+} from '../../../packages/tidemark/src/index.js';
 import { prune } from '../../../packages/tidemark/src/store/retention.js';
 import { silent } from '../../support/log.js';
 import { listenForPokes, type PokeReader } from '../../support/poke-reader.js';

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
-import { openFullPatch, openPatch, type PatchStream, type TooManyRows } from '../../../packages/tidemark/src/pulls/patch-stream.js';
+import {
+  openFullPatch,
+  openPatch,
+  type PatchStream,
+  type TooManyRows,
+} from '../../../packages/tidemark/src/pulls/patch-stream.js';
 import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
 import { fullPatchWithChecksums } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';

@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { MutatorError } from '../../../packages/tidemark/src/errors.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { listen } from '../../../packages/tidemark/src/node.js';
-import { defineMutator, defineMutators, type MutatorCall, type Mutators } from '../../../packages/tidemark/src/registry/mutators.js';
+import {
+  defineMutator,
+  defineMutators,
+  type MutatorCall,
+  type Mutators,
+} from '../../../packages/tidemark/src/registry/mutators.js';
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';

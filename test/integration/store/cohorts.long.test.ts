@@ -5,7 +5,12 @@ import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
 import { sql } from '../../../packages/tidemark/src/sql.js';
 import { findAffectedCohorts } from '../../../packages/tidemark/src/store/affected-cohorts.js';
-import { type CohortLine, cohortParametersOf, cohortSql, cohortValues } from '../../../packages/tidemark/src/store/patches/cohorts.js';
+import {
+  type CohortLine,
+  cohortParametersOf,
+  cohortSql,
+  cohortValues,
+} from '../../../packages/tidemark/src/store/patches/cohorts.js';
 import { changedTablesOf } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';

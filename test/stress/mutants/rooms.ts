@@ -15,7 +15,11 @@ export interface Part {
 
 export const parts: readonly Part[] = [
   // Stryker's instrumentation makes the sources too slow for the tests of long inputs.
-  { name: 'protocol', sources: ['packages/tidemark/src/protocol/*.ts'], tests: ['packages/tidemark/src/protocol/!(long-*).test.ts'] },
+  {
+    name: 'protocol',
+    sources: ['packages/tidemark/src/protocol/*.ts'],
+    tests: ['packages/tidemark/src/protocol/!(long-*).test.ts'],
+  },
   {
     name: 'plans',
     sources: [
@@ -30,7 +34,11 @@ export const parts: readonly Part[] = [
       'packages/tidemark/src/pokes/{plan-pokes,poll-schedule}.test.ts',
     ],
   },
-  { name: 'registry', sources: ['packages/tidemark/src/registry/*.ts'], tests: ['packages/tidemark/src/registry/*.test.ts'] },
+  {
+    name: 'registry',
+    sources: ['packages/tidemark/src/registry/*.ts'],
+    tests: ['packages/tidemark/src/registry/*.test.ts'],
+  },
   {
     name: 'openapi',
     sources: ['packages/tidemark/src/openapi/**/*.ts'],
@@ -41,7 +49,10 @@ export const parts: readonly Part[] = [
   {
     name: 'http',
     // Without streams on sockets, because their mutants hang more often than they fail.
-    sources: ['packages/tidemark/src/{http,endpoints}/**/*.ts', '!packages/tidemark/src/**/{poke-streams,stream,forward}.ts'],
+    sources: [
+      'packages/tidemark/src/{http,endpoints}/**/*.ts',
+      '!packages/tidemark/src/**/{poke-streams,stream,forward}.ts',
+    ],
     tests: [
       '{packages/tidemark/src,test/integration}/{http,endpoints}/{app,body,call-headers,docs-page,poke-requests}.test.ts',
       'test/integration/rest/{batch,bytes,calls,discovery,idempotency}.test.ts',

@@ -1,5 +1,11 @@
 /** `serve.ts first`: a server of a version of the application, in its own process. */
-import { addressFromEnvironment, explainFailure, listen, logFromEnvironment, openDatabase } from '../../../packages/tidemark/src/node.js';
+import {
+  addressFromEnvironment,
+  explainFailure,
+  listen,
+  logFromEnvironment,
+  openDatabase,
+} from '../../../packages/tidemark/src/node.js';
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { applications, optionsOf } from './application.js';
 

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'react';
 import { usePending, useStatus } from '@tidemark/client/react';
+import { useEffect, useState } from 'react';
 import { client } from './stock.js';
 
 /** The state of the connection, unsaved changes, and the last refused change. */

@@ -1,5 +1,5 @@
-import { useMemo } from 'react';
 import { useView } from '@tidemark/client/react';
+import { useMemo } from 'react';
 import type { List } from '../../src/views.js';
 import { useClient } from './client.js';
 import { ListActions } from './list-actions.js';

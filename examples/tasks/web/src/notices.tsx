@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
 import type { Refusal } from '@tidemark/client';
 import { useStatus } from '@tidemark/client/react';
+import { useEffect, useState } from 'react';
 import type { Args } from '../../src/mutators.js';
 import { useClient } from './client.js';
 import { CrossIcon } from './icons.js';

@@ -1,5 +1,5 @@
-import { useState } from 'react';
 import { usePending, useStatus } from '@tidemark/client/react';
+import { useState } from 'react';
 import { useClient } from './client.js';
 import { Confirmed } from './confirmed.js';
 

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
 import type { Client } from '@tidemark/client';
 import { useStatus } from '@tidemark/client/react';
+import { useEffect, useState } from 'react';
 import { ClientProvider, openClient, useClient } from './client.js';
 import { Lists } from './lists.js';
 import type { Mutators, Views } from './mutators.js';

@@ -1,8 +1,8 @@
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Client } from '../create-client.js';
 import { Cell, type Observable } from '../observable.js';
-import type { AnyViews, Key, ListOptions } from '../types.js';
 import type { RowOf } from '../server-types.js';
+import type { AnyViews, Key, ListOptions } from '../types.js';
 import { sharedObservable } from './shared-observable.js';
 
 /** The options of `useView`. */

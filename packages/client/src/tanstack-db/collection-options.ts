@@ -8,8 +8,8 @@ import type {
 } from '@tanstack/db';
 import type { Client } from '../create-client.js';
 import { keyText } from '../rows/keys.js';
-import type { AnyViews, Key } from '../types.js';
 import type { RowOf } from '../server-types.js';
+import type { AnyViews, Key } from '../types.js';
 import type { IfOneCopy, OneCopy } from './one-copy.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';

@@ -29,7 +29,7 @@ export type Prefix<Context> = string | ((input: ViewInput<Context>) => string);
  * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of the
  * value that the client receives for a row.
  */
-export interface View<Context, Row = unknown, Value = Row> extends ValueOptions {
+export interface View<Context, Row = unknown, Value = AsJSON<Row>> extends ValueOptions {
   readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
   readonly key: readonly string[];
   /** The format of the keys, with columns in braces. */
@@ -37,8 +37,8 @@ export interface View<Context, Row = unknown, Value = Row> extends ValueOptions 
   readonly prefix?: Prefix<Context> | undefined;
   readonly schemaVersions?: readonly string[] | undefined;
   readonly row?: StandardSchemaV1 | undefined;
-  /** The type of a row as the client receives it, for the compiler: no view has this property. */
-  readonly '~row'?: AsJSON<Value>;
+  /** For the compiler: no object has this property. The client's package knows it by this name. */
+  readonly '~row'?: Value;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
@@ -86,7 +86,7 @@ export interface ViewDefinition<
 
 type NamesOf<Row> = 'camelCase' | { readonly [Column in ColumnOf<Row>]?: string };
 
-/** The value that a client receives for a row. */
+/** The value that a client receives for a row, before it is JSON. */
 type Shown<Row, Value, Names, Nulls> = [Value] extends [never]
   ? unknown extends Row
     ? Row
@@ -123,7 +123,7 @@ export type DefineView<Context> = <
   const Nulls extends 'omit' = never,
 >(
   definition: ViewDefinition<Context, Row, Value, Names, Nulls>,
-) => View<Context, Row, Shown<Row, Value, Names, Nulls>>;
+) => View<Context, Row, AsJSON<Shown<Row, Value, Names, Nulls>>>;
 
 /** Returns `defineView` for an application's own context, named once: `const defineView = viewFor<Context>();` */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {

@@ -26,8 +26,10 @@ const replicache: EngineOver = (network) => (options) => {
 /** The engine of `@tidemark/client`, as built. */
 async function ownEngine(): Promise<EngineOver> {
   const load = (file: string) => import(/* @vite-ignore */ pathToFileURL(`${builtClient}/${file}`).href);
-  const { SyncEngine }: typeof import('../../../../packages/client/src/sync/sync-engine.js') = await load('sync/sync-engine.js');
-  const { StatusTracker }: typeof import('../../../../packages/client/src/sync/status.js') = await load('sync/status.js');
+  const { SyncEngine }: typeof import('../../../../packages/client/src/sync/sync-engine.js') =
+    await load('sync/sync-engine.js');
+  const { StatusTracker }: typeof import('../../../../packages/client/src/sync/status.js') =
+    await load('sync/status.js');
   const { openStores }: typeof import('../../../../packages/client/src/stores/open-stores.js') =
     await load('stores/open-stores.js');
   return (network) => (options) => {
