@@ -46,14 +46,8 @@ const nightlyBrowserTests = [
 const detectorTests = 'test/stress/detectors/*.test.ts';
 
 /** They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time. */
-const loneTests = [
-  'test/integration/conformance/large-pulls.long.test.ts',
-  'test/stress/hostile/hostile.long.test.ts',
-];
-const nightlyLoneTests = [
-  'test/integration/live/calls-killed.long.test.ts',
-  'test/stress/oracle/crowd.long.test.ts',
-];
+const loneTests = ['test/integration/conformance/large-pulls.long.test.ts', 'test/stress/hostile/hostile.long.test.ts'];
+const nightlyLoneTests = ['test/integration/live/calls-killed.long.test.ts', 'test/stress/oracle/crowd.long.test.ts'];
 
 interface Options {
   readonly exclude?: readonly string[];
