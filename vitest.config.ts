@@ -19,19 +19,36 @@ const longTests = 'test/**/*.long.test.ts';
 const clientTests = 'test/integration/conformance/client/**/*.test.ts';
 const browserTests = 'test/{e2e/{browser,create},stress/hostile}/**/*.long.test.ts';
 const browserSetup = 'test/e2e/browser/setup.ts';
+
+/**
+ * They run every night instead of with each change: they start many processes, wait for timeouts of a minute, or go deeper where
+ * another long test shows the same.
+ */
+const nightlyTests = [
+  'test/docs/{failovers,tanstack-db}.long.test.ts',
+  'test/e2e/{hosts,orms}/*.long.test.ts',
+  'test/integration/cli/{cli,embedded,late-database,tenants}.long.test.ts',
+  'test/integration/live/{calls-killed,crashed,login-refused,nodes,notifier-killed}.long.test.ts',
+  'test/integration/{embedded,stopping,workers}/*.long.test.ts',
+  'test/integration/tenants/{failing,isolation}.long.test.ts',
+  'test/stress/fuzz/standby.long.test.ts',
+  'test/stress/oracle/{altered-views,altering,crowd,reading,row-formats,single-changes,standbys}.long.test.ts',
+  'test/stress/{torture,upgrade}/*.long.test.ts',
+];
+const nightlyBrowserTests = [
+  'test/e2e/browser/{docs,hung-tabs,many-todos,requests,screenshots,session}.long.test.ts',
+  'test/e2e/create/*.long.test.ts',
+];
+
 /**
  * They prove that long tests detect known faults. Some faults show only if a client pulls at the right moment, which takes many
  * pulls. `npm run stress -- torture 17` runs them too.
  */
 const detectorTests = 'test/stress/detectors/*.test.ts';
-const tortureTests = 'test/stress/torture/*.long.test.ts';
+
 /** They keep both cores busy by themselves, with hundreds of clients, or with servers that start five at a time. */
-const loneTests = [
-  'test/integration/conformance/large-pulls.long.test.ts',
-  'test/integration/live/calls-killed.long.test.ts',
-  'test/stress/hostile/hostile.long.test.ts',
-  'test/stress/oracle/crowd.long.test.ts',
-];
+const loneTests = ['test/integration/conformance/large-pulls.long.test.ts', 'test/stress/hostile/hostile.long.test.ts'];
+const nightlyLoneTests = ['test/integration/live/calls-killed.long.test.ts', 'test/stress/oracle/crowd.long.test.ts'];
 
 interface Options {
   readonly exclude?: readonly string[];
@@ -44,7 +61,7 @@ interface Options {
   readonly globalSetup?: readonly string[];
 }
 
-/** Projects whose name begins with "long" are those of `npm run test:long`. */
+/** Projects whose name begins with "long" are those of `npm run test:long`; with "nightly", of `npm run test:nightly`. */
 function project(
   name: string,
   include: readonly string[],
@@ -124,12 +141,15 @@ export default defineConfig({
       client('long client on its own engine', 'tidemark', 'production'),
       ...['formats', 'transactions', 'plans'].map((name) => ordinary(name, [...ordinaryTests, ...cascadingTests])),
       ordinary('replica', ordinaryTests),
-      long('detectors', [detectorTests], { maxWorkers: 1 }),
-      long('long browser', [browserTests], { exclude: loneTests, globalSetup: [browserSetup] }),
-      // Projects of a group begin in the order of their names, so the longest file is not left to the end.
-      long('long torture', [tortureTests]),
-      long('long', [longTests], { exclude: [browserTests, tortureTests, ...loneTests] }),
+      long('long browser', [browserTests], {
+        exclude: [...loneTests, ...nightlyBrowserTests],
+        globalSetup: [browserSetup],
+      }),
+      long('long', [longTests], { exclude: [browserTests, ...loneTests, ...nightlyTests] }),
       long('long alone', loneTests, { maxWorkers: 1, groupOrder: 2, globalSetup: [browserSetup] }),
+      long('nightly browser', nightlyBrowserTests, { globalSetup: [browserSetup] }),
+      long('nightly', nightlyTests, { exclude: nightlyLoneTests }),
+      long('nightly alone', [detectorTests, ...nightlyLoneTests], { maxWorkers: 1, groupOrder: 2 }),
     ],
   },
 });

@@ -40,6 +40,18 @@ export const scenarios: Scenarios = {
       'Users who see the same list among others and pull at the same time after one change in it; and clients of one user.',
     run: sharing,
   },
+  everyday: {
+    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, and for a plain one.',
+    run: everyday,
+  },
+  'everyday-bulk': {
+    about: 'A pull after one statement that changes many rows, compared with fetching all rows again.',
+    run: everydayBulk,
+  },
+  'everyday-users': {
+    about: 'A thousand users who see the same issues through such a view and pull at the same time after one change.',
+    run: everydayUsers,
+  },
   views: { about: 'Thirty views, each of its own table, compared with two.', run: views },
   tenants: { about: 'One of a thousand tenants in a database, while the others write.', run: manyTenants },
   away: {
@@ -67,18 +79,6 @@ export const scenarios: Scenarios = {
 
 /** Runs only by name, because it takes long, or because its numbers mean more on a machine with more cores. */
 export const onDemand: Scenarios = {
-  everyday: {
-    about: 'A pull after one change, for views with outer joins, counts, NOT EXISTS and the like, and for a plain one.',
-    run: everyday,
-  },
-  'everyday-bulk': {
-    about: 'A pull after one statement that changes many rows, compared with fetching all rows again.',
-    run: everydayBulk,
-  },
-  'everyday-users': {
-    about: 'A thousand users who see the same issues through such a view and pull at the same time after one change.',
-    run: everydayUsers,
-  },
   'everyday-commits': {
     about: 'From a commit outside the server to the rows of a client of such a view, for single writes after a pause.',
     run: everydayCommits,

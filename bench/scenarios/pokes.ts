@@ -142,8 +142,8 @@ async function singleWrites(stage: Stage): Promise<Result[]> {
   const first: number[] = [];
   const started = performance.now();
   const before = await backendsOf(pool);
-  for (let round = 0; round < rounds; round++) {
-    await sleep(500 + 4_500 * Math.random());
+  for (const pauseMs of pausesInRandomOrder(rounds)) {
+    await sleep(pauseMs);
     const { committed, pokes: arrived } = await arrivalsOf(stage, 1, concerned);
     first.push(arrived[0]! - committed);
   }
@@ -155,6 +155,13 @@ async function singleWrites(stage: Stage): Promise<Result[]> {
     quantileOf(`${name}: commit to first poke`, first, 0.95, atMost(30)),
     { name: `${concerned} clients, write each 0.5 to 5 s: Postgres's CPU`, value: share, unit: '% of a core' },
   ];
+}
+
+/** Pauses of 0.5 to 5 s, evenly spread, so that every run waits equally long in total. */
+function pausesInRandomOrder(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => ({ pauseMs: 500 + (4_500 * (i + 0.5)) / count, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ pauseMs }) => pauseMs);
 }
 
 function latency(name: string, samples: readonly number[]): Result {

@@ -11,5 +11,7 @@ export default defineConfig({
     // Separate files, whose names contain a hash: the server lets browsers keep them permanently.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The directive "use client" has no effect in a bundle.
+    rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
 });

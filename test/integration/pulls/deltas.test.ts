@@ -1,5 +1,5 @@
 /** The deltas of single changes, op by op. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from '../../../packages/tidemark/src/sql.js';
 import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -32,8 +32,12 @@ let client: SyncClient;
 
 beforeAll(async () => {
   database = await createSynced(ddl, views);
+  server = new PullServer(database.url, views);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
 
 beforeEach(async () => {
   await database.pool.query(`
@@ -41,11 +45,9 @@ beforeEach(async () => {
     insert into list values (1, 'ada', 'one'), (2, 'ben', 'two');
     insert into share values (1, 'ada');
     insert into todo values (10, 1, 'ten'), (11, 1, 'eleven'), (20, 2, 'twenty')`);
-  server = new PullServer(database.url, views);
   client = new SyncClient(server);
   await client.pull();
 });
-afterEach(() => server.close());
 
 const put = (key: string, value: object): Op => {
   return { op: 'put', key, value: { id: Number(key.split('/')[1]), ...value } };

@@ -1,5 +1,5 @@
 /** Deltas of views that show the first rows of a query, op by op. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from '../../../packages/tidemark/src/sql.js';
 import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -36,8 +36,12 @@ let client: SyncClient;
 
 beforeAll(async () => {
   database = await createSynced(ddl, views);
+  server = new PullServer(database.url, views);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
 
 /** In order: issues 5, 4, 3, 2 and 1, with 50, 40, 30, 20 and no points. */
 const start = `
@@ -48,11 +52,9 @@ const start = `
 
 beforeEach(async () => {
   await database.pool.query(start);
-  server = new PullServer(database.url, views);
   client = new SyncClient(server);
   await client.pull();
 });
-afterEach(() => server.close());
 
 async function delta(change: string): Promise<readonly Op[]> {
   await database.pool.query(change);

@@ -1,5 +1,5 @@
 /** Deltas of views that are divided into partitions, op by op: outer joins, counts, NOT EXISTS and the like. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { sql } from '../../../packages/tidemark/src/sql.js';
 import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
@@ -67,8 +67,12 @@ let client: SyncClient;
 
 beforeAll(async () => {
   database = await createSynced(ddl, views);
+  server = new PullServer(database.url, views);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await server.close();
+  await database.drop();
+});
 
 const start = `
   delete from person; delete from issue; delete from comment; delete from seen; delete from hidden;
@@ -81,11 +85,9 @@ const start = `
 
 beforeEach(async () => {
   await database.pool.query(start);
-  server = new PullServer(database.url, views);
   client = new SyncClient(server);
   await client.pull();
 });
-afterEach(() => server.close());
 
 const put = (key: string, value: object = {}): Op => ({
   op: 'put',

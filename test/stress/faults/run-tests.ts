@@ -16,7 +16,7 @@ export interface Outcome {
 }
 
 /** All projects whose tests need no browser. */
-const projects = ['unit', 'integration', 'detectors', 'long', 'long torture', 'long alone'];
+const projects = ['unit', 'integration', 'long', 'long alone', 'nightly', 'nightly alone'];
 const reporter = fileURLToPath(new URL('objections.ts', import.meta.url));
 /** A test file that takes longer hangs. */
 const limitMs = 5 * 60_000;

@@ -14,4 +14,4 @@ const { values } = parseArgs({
 process.env.TIDEMARK_UPGRADE_ROUNDS = values.rounds;
 process.env.TIDEMARK_UPGRADE_SEED = values.seed;
 process.env.TIDEMARK_UPGRADE_PROCESSES = 'true';
-await startVitest('test', ['test/stress/upgrade'], { run: true, project: ['long'], reporters: ['verbose'] });
+await startVitest('test', ['test/stress/upgrade'], { run: true, project: ['nightly'], reporters: ['verbose'] });
