@@ -8,7 +8,8 @@ import { type Patch, patched } from '../../support/patch.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file) && !/(?<!\.long)\.test\.ts$/.test(file))
+  .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file))
+  .filter((file) => file.startsWith('stress/detectors/') || !/(?<!\.long)\.test\.ts$/.test(file))
   .map((file) => join('test', file));
 /** Patches of the server's sources. Patches of compiled files (`.js`) apply to `dist`. */
 const found = files.flatMap((file) => patchesIn(file).map((patch) => ({ in: file, ...patch })));
