@@ -64,7 +64,8 @@ export class DeltaSizes {
     const { cost, rows } = await estimateViewSize(query, views);
     const enough = keysWorthReset({ cost, rows: Math.max(rows, minRows) }, isKeyed);
     const plenty = estimateMargin * enough;
-    const countsFirst = cost < costPerKeptRow * rows;
+    const countsExactly = views.every(({ view }) => !view.choosesByKey && !view.keysMayRepeat);
+    const countsFirst = countsExactly && cost < costPerKeptRow * rows;
     const resetFor = (keys: number) => ({ rows: sizeWorthReset(keys, isKeyed).rows, countsFirst });
     for (const [i, logRows] of readLogRows.entries()) {
       // If the views are small, a short read of the log may suffice, unless the previous attempt has read as much.

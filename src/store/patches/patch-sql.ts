@@ -50,7 +50,10 @@ export function haveAtMost(maxRows: number, names: readonly string[]): string {
 /** A limit for a statement that reads all rows of views. If there are more rows, the statement yields only the line `null`. */
 export interface RowLimit {
   readonly rows: number;
-  /** True if counting the rows first is cheaper than keeping them until all have been read. */
+  /**
+   * True if counting the rows first is cheaper than keeping them until all have been read. Rows that share a key count
+   * as several.
+   */
   readonly countsFirst: boolean;
 }
 
