@@ -1,4 +1,4 @@
-/** Verifies that each patch in or beside a long test fits the sources, so that a renaming fails here immediately. */
+/** Verifies that each patch in or beside a long test or a detector fits the sources, so that a renaming fails here immediately. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,8 @@ import { type Patch, patched } from '../../support/patch.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file) && !/(?<!\.long)\.test\.ts$/.test(file))
+  .filter((file) => /^(integration|stress)\/.*\.ts$/.test(file))
+  .filter((file) => file.startsWith('stress/detectors/') || !/(?<!\.long)\.test\.ts$/.test(file))
   .map((file) => join('test', file));
 /** Patches of the sources. Patches of compiled files (`.js`) apply to `dist`. */
 const found = files.flatMap((file) => patchesIn(file).map((patch) => ({ in: file, ...patch })));
