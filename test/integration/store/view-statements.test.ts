@@ -98,3 +98,30 @@ it('the statements for plain views match the golden file', async () => {
 it('the statements for views with options match the golden file', async () => {
   await expect(await allStatements(withOptions)).toMatchFileSnapshot('../../golden/shaped-views.sql');
 });
+
+it.each([false, true])(
+  'a limited full patch has all rows, or none and no observation (counted first: %s)',
+  async (countsFirst) => {
+    await database.pool.query(
+      `insert into todo select n, 'ada', 'todo', n, n % 3 from generate_series(1, 9) n on conflict do nothing`,
+    );
+    const input = { ctx: { userID: 'ada' }, profileID: '', schemaVersion: '' };
+    const { chosen: _, ...views } = plain;
+    const resolved = await new ClientViews(db, views).resolve(input, '');
+    const whole = await linesOf(fullPatch(observation, resolved));
+    const limited = (rows: number) => linesOf(fullPatch(observation, resolved, 'ops', { rows, countsFirst }));
+    // The views todo and exact show nine rows each, and newest two.
+    expect(whole).toHaveLength(1 + 20);
+    expect(await limited(20)).toEqual(whole);
+    expect(await limited(19)).toEqual([['null', ...whole[0]!.slice(1)]]);
+  },
+);
+
+/** The lines that COPY yields, in fields. */
+async function linesOf({ statement }: { readonly statement: string }): Promise<string[][]> {
+  const { rows } = await database.pool.query<string[]>({
+    text: statement.slice('copy ('.length, statement.lastIndexOf(') to stdout')),
+    rowMode: 'array',
+  });
+  return rows;
+}

@@ -1,4 +1,4 @@
-/** Verifies that each patch in or beside a long test fits the sources, so that a renaming fails here immediately. */
+/** Verifies that each patch in or beside a long test or a detector fits the sources, so that a renaming fails here immediately. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -15,7 +15,7 @@ it('the error for a case that cannot run contains its seed', async () => {
     cluster: 'postgres://nobody@127.0.0.1:1/nowhere',
     version: 18,
     seed: 5,
-    shrinkMs: 1_000,
+    shrinkMs: 30_000,
     goesOn: () => calls++ < 1,
   });
   await expect(running).rejects.toThrow('the case of seed 5 cannot be run');

@@ -163,6 +163,11 @@ export const viewSpecs: readonly ViewSpec[] = [
   keyed('unassigned', 'user_id', 'select user_id from share except select owner_id from list'),
 ];
 
+/** The views of runs with standbys, and of runs of broken copies. */
+export const fewViewSpecs: readonly ViewSpec[] = viewSpecs.filter(({ name }) =>
+  ['lists', 'todos', 'counters', 'totals', 'events'].includes(name),
+);
+
 export function toViews(specs: readonly ViewSpec[]): Views<User> {
   return Object.fromEntries(
     specs.map((one) => [

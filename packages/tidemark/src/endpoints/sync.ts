@@ -65,7 +65,7 @@ export class SyncEndpoints<Context extends UserContext> {
   }
 
   async #pull(exchange: Exchange, authenticate: Authenticate<Context>): Promise<Answer> {
-    const { pulls, admission, compression } = this.#options;
+    const { pulls, admission } = this.#options;
     const { bodies, limits } = admission;
     const caller = await identify(exchange, authenticate);
     const request = await bodies.during(caller.context.userID, async (reservation) =>
@@ -74,7 +74,7 @@ export class SyncEndpoints<Context extends UserContext> {
     if ('error' in request) return json(request);
     const answer = await pulls.pull(request, caller);
     if ('error' in answer) return json(answer);
-    return deliver(answer, exchange.request, caller, { compression, admission });
+    return deliver(answer, exchange.request, caller, this.#options);
   }
 
   async #push(exchange: Exchange, authenticate: Authenticate<Context>): Promise<Answer> {

@@ -3,11 +3,12 @@
 import { Coalescer } from '../change-log/coalesce.js';
 import type { Database } from '../db/database.js';
 import type { ObservedState } from '../store/observation.js';
+import type { RowLimit } from '../store/patches/patch-sql.js';
 import { countChangedKeys, estimateViewSize, type ViewSize } from '../store/sizes.js';
 import { abortSignalOf, type DeltaReader, type Reader, readerKey } from './reader.js';
 
-/** With a number: a reset is cheaper, if the views have no more rows than that. */
-export type DeltaSize = 'short' | 'long' | { readonly maxResetRows: number };
+/** With a limit: a reset is cheaper, if the views have no more rows than that. */
+export type DeltaSize = 'short' | 'long' | RowLimit;
 
 const maxWaitMs = 1000;
 /**
@@ -63,7 +64,9 @@ export class DeltaSizes {
     const { cost, rows } = await estimateViewSize(query, views);
     const enough = keysWorthReset({ cost, rows: Math.max(rows, minRows) }, isKeyed);
     const plenty = estimateMargin * enough;
-    const resetFor = (keys: number) => ({ maxResetRows: sizeWorthReset(keys, isKeyed).rows });
+    const countsExactly = views.every(({ view }) => !view.choosesByKey && !view.keysMayRepeat);
+    const countsFirst = countsExactly && cost < costPerKeptRow * rows;
+    const resetFor = (keys: number) => ({ rows: sizeWorthReset(keys, isKeyed).rows, countsFirst });
     for (const [i, logRows] of readLogRows.entries()) {
       // If the views are small, a short read of the log may suffice, unless the previous attempt has read as much.
       const isGlance = plenty > (readLogRows[i - 1] ?? 0) && plenty < logRows;
@@ -90,6 +93,8 @@ const minLongDeltaKeys = 10_000;
 const rowsPerKey = 5;
 /** The cost of a delta for each changed key, in the units of Postgres's estimates. */
 const costPerKey = 8;
+/** The cost of keeping a row until all rows have been counted, in the same units. */
+const costPerKeptRow = 0.1;
 
 /** True if a delta over this many changed keys is short. */
 export function isShort(changedKeys: number): boolean {

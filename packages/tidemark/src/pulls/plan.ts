@@ -6,6 +6,7 @@ import { timelineStatusOf } from '../protocol/history.js';
 import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
 import { type DatabaseState, manyRows, type ObservedState } from '../store/observation.js';
+import type { RowLimit } from '../store/patches/patch-sql.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 
 /** How to answer a pull. */
@@ -45,7 +46,7 @@ export interface Reset {
   readonly kind: 'reset';
   readonly reason: ResetReason;
   /** A reset of more rows than this would be more expensive than a delta. */
-  readonly maxRows?: number;
+  readonly limit?: RowLimit;
 }
 
 /** Why a client is reset. */

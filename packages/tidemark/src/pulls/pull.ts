@@ -7,6 +7,7 @@ import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
 import type { ObservedState } from '../store/observation.js';
+import type { RowLimit } from '../store/patches/patch-sql.js';
 import type { Collaborators } from './collaborators.js';
 import { DeltaSizes } from './delta-size.js';
 import { openCookie } from './open-cookie.js';
@@ -125,11 +126,11 @@ export class Puller<Context extends UserContext> {
       if (plan.kind === 'unchanged') return this.#unchanged(reader, state);
       if (plan.kind === 'renew') return this.#seal(target, 'delta', renewal(reader, state));
       if (plan.kind === 'reset') {
-        const { reason, maxRows } = plan;
-        if (maxRows === undefined) return this.#readAll(target, primary, reason);
-        const result = await this.#readUpTo(target, primary, reason, maxRows);
+        const { reason, limit } = plan;
+        if (limit === undefined) return this.#readAll(target, primary, reason);
+        const result = await this.#readUpTo(target, primary, reason, limit);
         if (result) return result;
-        minRows = assumedGrowth * maxRows;
+        minRows = assumedGrowth * limit.rows;
       }
       const read = await readDelta(target, reader, state, minRows, this.#collaborators);
       if (read.kind === 'outdated') return read;
@@ -175,12 +176,12 @@ export class Puller<Context extends UserContext> {
     return (await this.#readUpTo(target, primary, reason, undefined))!;
   }
 
-  /** @returns undefined if there are more than `maxRows` rows */
+  /** @returns undefined if there are more rows than the limit */
   async #readUpTo(
     target: PullTarget<Context>,
     primary: PrimaryState<Context> | undefined,
     reason: ResetReason | undefined,
-    maxRows: number | undefined,
+    limit: RowLimit | undefined,
   ): Promise<PullResult | Outdated | undefined> {
     const { session, resolved, reader } = target;
     // A schema change may have yet to be recorded: on a standby it has yet to be replayed, on a primary to be detected.
@@ -192,7 +193,7 @@ export class Puller<Context extends UserContext> {
     if (hasSchemaChanges && (await this.#collaborators.schemaCache.haveChanged(resolved.schema.tables))) {
       return { kind: 'outdated' };
     }
-    const read = await readEverything(target, maxRows, this.#collaborators);
+    const read = await readEverything(target, limit, this.#collaborators);
     if (read?.kind !== 'patch') return read;
     if (reason !== undefined) session.caller.log.info({ reason }, 'The client is reset');
     return this.#seal(target, reason === undefined ? 'first' : 'reset', read, reason);

@@ -7,7 +7,7 @@ import type { ConsistencyCheck } from '../protocol/consistency-check.js';
 import { noGroup } from '../protocol/pull.js';
 import { type ObservedState, observedStateOf } from '../store/observation.js';
 import { fullPatch } from '../store/patches/full-patch.js';
-import { fullPatchWithChecksums } from '../store/patches/patch-sql.js';
+import { fullPatchWithChecksums, type RowLimit } from '../store/patches/patch-sql.js';
 import { literalObservation } from '../store/poll.js';
 import type { Collaborators } from './collaborators.js';
 import { openFullPatch, openFullPatchWithChecksums, type PatchStream } from './patch-stream.js';
@@ -37,8 +37,8 @@ export interface Replan {
   readonly state: ObservedState;
 }
 
-function resetFor(reason: ResetReason, state: ObservedState, maxRows?: number): Replan {
-  return { kind: 'replan', plan: { kind: 'reset', reason, ...(maxRows !== undefined && { maxRows }) }, state };
+function resetFor(reason: ResetReason, state: ObservedState, limit?: RowLimit): Replan {
+  return { kind: 'replan', plan: { kind: 'reset', reason, ...(limit && { limit }) }, state };
 }
 
 /**
@@ -58,7 +58,7 @@ export async function readDelta<Context extends UserContext>(
   let patch: Patch | undefined;
   try {
     const size = await sizes.of(reader, changed, minRows);
-    if (typeof size === 'object') return resetFor('size', planned, size.maxResetRows);
+    if (typeof size === 'object') return resetFor('size', planned, size);
     // After a view set change, the statement reads all rows of the views that differ.
     const isShort = size === 'short' && !viewDifference;
     patch = await reads.delta(reader, changed, isShort ? semaphores.reads : semaphores.longReads);
@@ -93,12 +93,12 @@ export async function readDelta<Context extends UserContext>(
 
 /**
  * Reads all data. A standby that is behind a readable cookie does not answer.
- * @param maxRows the maximum number of rows; undefined for any number
+ * @param limit undefined for any number of rows
  * @returns undefined if there are more rows
  */
 export async function readEverything<Context extends UserContext>(
   target: PullTarget<Context>,
-  maxRows: number | undefined,
+  limit: RowLimit | undefined,
   { db, reads, semaphores, consistencyChecker }: Collaborators<Context>,
 ): Promise<PatchRead | Exclude<PullResult, PatchResult> | Outdated | undefined> {
   const { session, resolved, requirement } = target;
@@ -112,8 +112,8 @@ export async function readEverything<Context extends UserContext>(
   const isSampled = clientGroupID !== noGroup && consistencyChecker.samples(clientGroupID, schema.secrets[0]);
   const stream = await openWithPermit(semaphores.longReads, session.caller, () =>
     isSampled
-      ? openFullPatchWithChecksums(db, fullPatchWithChecksums(observationSql, views, maxRows), signal)
-      : openFullPatch(db, fullPatch(observationSql, views, session.format, maxRows), signal),
+      ? openFullPatchWithChecksums(db, fullPatchWithChecksums(observationSql, views, limit), signal)
+      : openFullPatch(db, fullPatch(observationSql, views, session.format, limit), signal),
   );
   if (!stream.observation) return closed(stream, undefined);
   try {

@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { ResolvedView } from '../view/client-views.js';
-import { render } from '../view/parse/template.js';
+import { rowsWithoutColumns } from './patches/full-patch.js';
 import type { SyncedTable } from './patches/states.js';
 
 export interface ChangedKeys {
@@ -28,14 +28,14 @@ export async function countChangedKeys(
 
 /** A size of all views together, or a limit for it. */
 export interface ViewSize {
-  /** The cost of reading all rows, as Postgres estimates it, in its units. */
+  /** The cost of counting all rows, as Postgres estimates it, in its units. */
   readonly cost: number;
   readonly rows: number;
 }
 
 /** Returns the current size of views, as Postgres estimates it. */
 export async function estimateViewSize(query: Database['query'], views: readonly ResolvedView[]): Promise<ViewSize> {
-  const rows = views.map(({ view, literals }) => `select from (\n${render(view.whole, literals)}\n) v`);
+  const rows = views.map(rowsWithoutColumns);
   const [explained] = await query<{ 'QUERY PLAN': [{ Plan: { 'Total Cost': number; 'Plan Rows': number } }] }>({
     text: `explain (format json) ${rows.join('\nunion all\n')}`,
   });

@@ -3,7 +3,7 @@ import type { ResolvedView } from '../../view/client-views.js';
 import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import { keySql } from '../../view/keys/key-sql.js';
 import { render } from '../../view/parse/template.js';
-import { haveAtMost, type LinesQueries, linesQuery } from './patch-sql.js';
+import { haveAtMost, type LinesQueries, linesQuery, type RowLimit } from './patch-sql.js';
 import { rowsOf } from './sides.js';
 
 /** A statement whose lines hold the texts of columns, which takes Postgres a fraction of the time that JSON takes. */
@@ -47,13 +47,12 @@ interface Lines {
  * Returns the statement. Each op is preceded by a comma, and has the bytes that Postgres would write.
  * @param format `rows` writes rows, each preceded by a comma and on one line; those of a view come in the order of
  * their keys
- * @param maxRows if the views have more rows, the statement yields only the line `null`
  */
 export function fullPatch(
   observation: string,
   views: readonly ResolvedView[],
   format: 'ops' | 'rows' = 'ops',
-  maxRows?: number,
+  limit?: RowLimit,
 ): FullPatch {
   const isOps = format === 'ops';
   const all = views.map((resolved) => (resolved.view.choosesByKey ? linesOfJSON(resolved) : linesOfColumns(resolved)));
@@ -68,19 +67,31 @@ export function fullPatch(
   });
   const patch = { observation, withQueries: [], lines: queries, extraColumns: nulls(width) };
   return {
-    statement: `copy (\n${linesQuery(maxRows === undefined ? patch : atMost(maxRows, patch))}\n) to stdout`,
+    statement: `copy (\n${linesQuery(limit ? limited(patch, views, limit) : patch)}\n) to stdout`,
     ops: all.map(({ row }) => (isOps ? opOf(row) : lineOf(row))),
   };
 }
 
-function atMost(maxRows: number, patch: LinesQueries): LinesQueries {
-  const rows = `select * from (${patch.lines.join('\nunion all\n')}) r limit ${maxRows + 1}`;
+function limited(
+  patch: LinesQueries,
+  views: readonly ResolvedView[],
+  { rows: maxRows, countsFirst }: RowLimit,
+): LinesQueries {
+  const someOf = (rows: readonly string[]) => `from (${rows.join('\nunion all\n')}) r limit ${maxRows + 1}`;
+  if (countsFirst) {
+    return { ...patch, condition: haveAtMost(maxRows, [`(select ${someOf(views.map(rowsWithoutColumns))}) r`]) };
+  }
   return {
     ...patch,
-    withQueries: [`tidemark_rows as materialized (${rows})`],
+    withQueries: [`tidemark_rows as materialized (select * ${someOf(patch.lines)})`],
     lines: ['select * from tidemark_rows'],
     condition: haveAtMost(maxRows, ['tidemark_rows']),
   };
+}
+
+/** The rows of a view, without their columns, which need not be computed to count them. */
+export function rowsWithoutColumns({ view, literals }: ResolvedView): string {
+  return `select from (\n${render(view.whole, literals)}\n) v`;
 }
 
 function nulls(count: number): string[] {

@@ -47,20 +47,30 @@ export function haveAtMost(maxRows: number, names: readonly string[]): string {
   return `${names.map((name) => `(select count(*) from ${name})`).join(' + ')} <= ${maxRows}`;
 }
 
+/** A limit for a statement that reads all rows of views. If there are more rows, the statement yields only the line `null`. */
+export interface RowLimit {
+  readonly rows: number;
+  /**
+   * True if counting the rows first is cheaper than keeping them until all have been read. Rows that share a key count
+   * as several.
+   */
+  readonly countsFirst: boolean;
+}
+
 /**
  * The observation, a line of checksums, and every row of every view.
- * @param maxRows if there are more rows, the statement yields only the line `null`
+ * @param limit ignores `countsFirst`, because the rows are read twice anyway
  */
-export function fullPatchWithChecksums(observation: string, views: readonly ResolvedView[], maxRows?: number): string {
+export function fullPatchWithChecksums(observation: string, views: readonly ResolvedView[], limit?: RowLimit): string {
   const names = views.map((_, i) => `tidemark_rows_${i}`);
-  const limit = maxRows === undefined ? '' : ` limit ${maxRows + 1}`;
+  const limitClause = limit ? ` limit ${limit.rows + 1}` : '';
   const withQueries = views.map(({ view, literals }, i) => {
     const rows = rowsOf(view, view.whole, literals);
-    return `${names[i]} as materialized (${limit ? `select * from (${rows}) r${limit}` : rows})`;
+    return `${names[i]} as materialized (${limit ? `select * from (${rows}) r${limitClause}` : rows})`;
   });
   const puts = names.map((name) => `select ${putOp} from ${name} b`);
   const lines = [checksumsQuery({ whole: names.map(allOf) }), ...puts];
-  const condition = maxRows === undefined ? undefined : haveAtMost(maxRows, names);
+  const condition = limit && haveAtMost(limit.rows, names);
   return copyOut(linesQuery({ observation, withQueries, lines, condition }));
 }
 
