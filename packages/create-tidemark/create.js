@@ -56,8 +56,21 @@ function create(folder) {
   cpSync(ours('template'), folder, { recursive: true });
   // npm does not publish a .gitignore.
   renameSync(join(folder, '_gitignore'), join(folder, '.gitignore'));
-  const manifest = { ...readJSON(join(folder, 'package.json')), name: packageName(basename(folder)) };
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const { name: _, ...manifest } = readJSON(join(folder, 'package.json'));
+  const completed = { name: packageName(basename(folder)), ...manifest, dependencies: pinned(manifest.dependencies) };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(completed, null, 2)}\n`);
+}
+
+/**
+ * The dependencies of the template, with Tidemark's packages, which it names with `*`, in this package's version.
+ *
+ * @param {Record<string, string>} dependencies
+ */
+function pinned(dependencies) {
+  const { version } = readJSON(ours('package.json'));
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, wanted]) => [name, wanted === '*' ? version : wanted]),
+  );
 }
 
 /**

@@ -40,3 +40,11 @@ it.each(filesIn('ISSUE_TEMPLATE').filter((file) => !file.endsWith('config.yml'))
   expect(fields.length).toBeGreaterThan(1);
   expect(new Set(fields.map(({ id }) => id)).size).toBe(fields.length);
 });
+
+it('every published package is in the group whose versions change together', () => {
+  const { fixed } = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8')) as { fixed: string[][] };
+  const names = readdirSync(join(root, 'packages')).map(
+    (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')).name as string,
+  );
+  expect(fixed.map((group) => group.toSorted())).toEqual([names.toSorted()]);
+});
