@@ -29,7 +29,7 @@ try {
 function answer(args) {
   const { folder, options } = parse(args);
   if (options.help) return help;
-  if (options.version) return readJSON(ours('package.json')).version;
+  if (options.version) return version();
   create(resolve(folder));
   return `\nMade an application in ${resolve(folder)}. Now:\n\n${nextSteps(folder)}\n`;
 }
@@ -56,9 +56,9 @@ function create(folder) {
   cpSync(ours('template'), folder, { recursive: true });
   // npm does not publish a .gitignore.
   renameSync(join(folder, '_gitignore'), join(folder, '.gitignore'));
-  const { name: _, ...manifest } = readJSON(join(folder, 'package.json'));
-  const completed = { name: packageName(basename(folder)), ...manifest, dependencies: pinned(manifest.dependencies) };
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(completed, null, 2)}\n`);
+  const template = readJSON(join(folder, 'package.json'));
+  const manifest = { ...template, name: packageName(basename(folder)), dependencies: pinned(template.dependencies) };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /**
@@ -67,10 +67,14 @@ function create(folder) {
  * @param {Record<string, string>} dependencies
  */
 function pinned(dependencies) {
-  const { version } = readJSON(ours('package.json'));
   return Object.fromEntries(
-    Object.entries(dependencies).map(([name, wanted]) => [name, wanted === '*' ? version : wanted]),
+    Object.entries(dependencies).map(([name, wanted]) => [name, wanted === '*' ? version() : wanted]),
   );
+}
+
+/** The version of this package, which is that of all of Tidemark's packages. */
+function version() {
+  return readJSON(ours('package.json')).version;
 }
 
 /**
