@@ -7,6 +7,7 @@ import { PushService } from './endpoints/push-service.js';
 import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
 import { PokeStreams } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
+import { WantChecker } from './endpoints/want-checker.js';
 import { SetupError } from './errors.js';
 import { isUserID } from './http/identify.js';
 import type { Admission } from './limits/admission.js';
@@ -105,7 +106,8 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { pool, primary, replicaRouter, rows } = databases;
   const { db, semaphores } = primary;
   const authenticateMs = reauthenticationSeconds * 1000;
-  const streams = new PokeStreams(replicaRouter, admission.streams, authenticateMs);
+  const wantChecker = new WantChecker(options.views, admission.limits.wants);
+  const streams = new PokeStreams({ replicaRouter, admission, wantChecker, authenticateMs });
   const hooks = new PokeHooks({ replicaRouter, budget: admission.streams, log });
   const watches = new Watches(replicaRouter, admission.streams, authenticateMs);
   openSubscriptions.add(streams, hooks, watches);
@@ -140,7 +142,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     semaphores,
     replicaRouter,
     auditLog,
-    pulls: new PullService({ replicaRouter, schemaVersions, seenGroups, telemetry }),
+    pulls: new PullService({ replicaRouter, schemaVersions, wantChecker, seenGroups, telemetry }),
     pushes,
     transactions: new OwnTransactions(db, tx, replicaRouter),
     streams,

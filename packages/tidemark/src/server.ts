@@ -14,6 +14,7 @@ import type { PokedClients } from './protocol/poke.js';
 import { defineMutators } from './registry/mutators.js';
 import { toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
+import { sampleInputFor } from './sample-args.js';
 import type { SharedResources } from './shared-resources.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
 import type { ProcessGroup } from './telemetry/exposition.js';
@@ -21,7 +22,6 @@ import { type GaugeSources, Gauges } from './telemetry/gauges.js';
 import { observeMutators, RequestTelemetry } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
 import { listViews } from './view/listed-views.js';
-import { sampleInput } from './view/sample.js';
 
 /** The sync server that `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {
@@ -116,7 +116,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const paths = syncPaths(basePath, options.paths);
   const engine = await startEngine(options, { mutators, telemetry, log, admission, sharedResources });
   const { semaphores, replicaRouter, auditLog, pulls, pushes, streams, hooks, watches, transactions, upkeep } = engine;
-  const sample = sampleInput(options);
+  const sample = await sampleInputFor(options);
   const readiness = new ServerReadiness({ replicaRouter, upkeep, sample });
 
   const { authenticate } = options;

@@ -15,6 +15,7 @@ import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
 import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
+import { QueryArgs } from './query-args.js';
 import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
@@ -35,7 +36,8 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
   const { views, basePath, authenticate } = options;
   const root = `${basePath}/api/views`;
   const methods = ['GET', 'HEAD'];
-  const names = new Set(views.map(({ name }) => name));
+  const byName = new Map(views.map((view) => [view.name, view]));
+  const queryArgs = new QueryArgs();
   const links = views.map(({ name, key, keys, prefix }) => ({
     name,
     key,
@@ -53,7 +55,7 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
     {
       methods,
       path: `${root}/*`,
-      handle: (exchange) => handleRead(exchange, options, `${root}/`, names),
+      handle: (exchange) => handleRead(exchange, options, `${root}/`, byName, queryArgs),
     },
   ];
 }
@@ -62,13 +64,18 @@ async function handleRead<Context extends UserContext>(
   exchange: Exchange,
   options: ViewRoutesOptions<Context>,
   prefix: string,
-  names: ReadonlySet<string>,
+  views: ReadonlyMap<string, ListedView>,
+  queryArgs: QueryArgs,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  const part = partIn(exchange.request.url, prefix);
-  if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
+  const named = partIn(exchange.request.url, prefix);
+  const view = named && views.get(named.view);
+  if (!view) throw new Problem('unknown-view', 'There is no view of this name');
   // No row can have a key that Postgres cannot store.
-  if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
+  if (named.key !== undefined && !isStorableText(named.key)) throw unknownKey();
+  const part = view.args
+    ? { ...named, args: await queryArgs.read(view.args, new URL(exchange.request.url).searchParams) }
+    : named;
   const viewRequest = readViewRequest(exchange.request, part, options.schemaVersions);
   if (viewRequest.type === 'text/event-stream') {
     return isHead(exchange.request)
