@@ -6,7 +6,7 @@ import type { Caller } from '../http/identify.js';
 import { annotate } from '../http/route.js';
 import type { ProtocolError } from '../protocol/protocol-error.js';
 import { type PullRequest, unchangedText } from '../protocol/pull.js';
-import type { RefusedWant, Want } from '../protocol/wants.js';
+import { type RefusedWant, unreadable, type Want } from '../protocol/wants.js';
 import { linesIn, type PatchResult, type PullResult } from '../pulls/pull-result.js';
 import { pullSession, type ReadRequest, readSession } from '../pulls/session.js';
 import type { ReplicaRouter } from '../replicas/replica-router.js';
@@ -64,13 +64,10 @@ export class PullService<Context extends UserContext> {
       if (wants.length === 0 || !isOfValues(error)) throw error;
       const failing = await replicaRouter.failingWants(session);
       if (failing.length === 0) throw error;
-      const message = 'Postgres cannot read the arguments as values of the types that the view compares them with';
+      const refuse = ({ requested }: Want) => ({ ...requested, code: 'invalid-args' as const, message: unreadable });
       const servable = {
         wants: wants.filter((want) => !failing.includes(want)),
-        refused: [
-          ...refused,
-          ...failing.map(({ requested }) => ({ ...requested, code: 'invalid-args', message }) as const),
-        ],
+        refused: [...refused, ...failing.map(refuse)],
       };
       this.#servable.set(checked.wants, servable);
       const result = await replicaRouter.pull(pullSession(request, caller, servable.wants));

@@ -25,6 +25,10 @@ export interface RefusedWant extends RequestedWant {
   readonly message: string;
 }
 
+/** The message about arguments that a validator accepts, but Postgres does not. */
+export const unreadable =
+  'Postgres cannot read an argument as a value of the type with which the view compares it. Send another value';
+
 /**
  * Decodes the wants of a request.
  * @returns undefined if the request has none

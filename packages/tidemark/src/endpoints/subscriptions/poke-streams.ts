@@ -53,7 +53,7 @@ export class PokeStreams<Context extends UserContext> {
     const requested =
       exchange.request.method === 'POST' ? await readWants(exchange, context.userID, this.#admission) : undefined;
     const { wants } = await this.#wantChecker.check(requested);
-    const request = { ...query, wants };
+    const request = { ...query, ...(requested && { wants }) };
     const registration = this.#registrations.register(context.userID, () => stream.end());
     const authorization = new Authorization(caller, registration, this.#authenticateMs);
     const stream = new PokeStream(context.expiresAt, registration);

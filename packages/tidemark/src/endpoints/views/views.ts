@@ -1,5 +1,6 @@
 /** The routes that read views, without a client group. */
 import type { UserContext } from '../../context.js';
+import { isOfValues } from '../../db/sqlstate.js';
 import { Problem } from '../../errors.js';
 import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
 import { type Authenticate, type Caller, type IdentifiedCaller, identify } from '../../http/identify.js';
@@ -9,6 +10,7 @@ import { replyTagged, tag } from '../../http/tagged.js';
 import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
+import { unreadable } from '../../protocol/wants.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
 import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
@@ -82,9 +84,23 @@ async function handleRead<Context extends UserContext>(
       ? { kind: 'reply', headers: { 'Content-Type': viewRequest.type }, body: null }
       : openViewStream(viewRequest, caller, options);
   }
-  return viewRequest.since === undefined
-    ? readRows(exchange, viewRequest, caller, options)
-    : readOps(exchange, viewRequest, viewRequest.since, caller, options);
+  const { since } = viewRequest;
+  try {
+    return await (since === undefined
+      ? readRows(exchange, viewRequest, caller, options)
+      : readOps(exchange, viewRequest, since, caller, options));
+  } catch (error) {
+    if (view.args && isOfValues(error)) throw unreadableArgs(error);
+    throw error;
+  }
+}
+
+/** Returns the failure of arguments that the view's validator accepts, but Postgres does not. */
+function unreadableArgs(cause: unknown): Problem {
+  return new Problem('invalid-args', unreadable, {
+    cause,
+    extensions: { issues: [{ path: [], message: unreadable }] },
+  });
 }
 
 /** Returns the headers of every answer except streams. */
