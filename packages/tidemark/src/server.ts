@@ -115,7 +115,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const engine = await startEngine(options, { mutators, telemetry, log, admission, sharedResources });
-  const { semaphores, replicaRouter, auditLog, pulls, pushes, streams, hooks, watches, transactions, upkeep } = engine;
+  const { semaphores, replicaRouter, pulls, pushes, calls, streams, hooks, watches, upkeep } = engine;
   const sample = sampleInput(options);
   const readiness = new ServerReadiness({ replicaRouter, upkeep, sample });
 
@@ -130,15 +130,13 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   ];
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
-    const { schemaVersions, mapError } = options;
+    const { schemaVersions } = options;
     const viewOptions = { ...shared, compression, views: listed, pulls, watches, schemaVersions };
     const views = {
       routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
     };
-    const { writes } = semaphores;
-    const calls = { mutators, transactions, writes, idempotent: true, auditLog, mapError };
-    const surface = { ...shared, ...calls, log };
+    const surface = { ...shared, mutators, calls, idempotent: true, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
   const gaugeSources = { db: engine.db, semaphores, admission, replicaRouter, upkeep };
