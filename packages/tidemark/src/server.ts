@@ -4,6 +4,7 @@ import { healthRoutes, ServerReadiness } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { SyncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
+import { UserRequests } from './endpoints/user-requests.js';
 import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
@@ -12,7 +13,7 @@ import { Admission } from './limits/admission.js';
 import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
 import { defineMutators } from './registry/mutators.js';
-import { toMutators } from './registry/registry.js';
+import { type Registry, toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
 import type { SharedResources } from './shared-resources.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
@@ -20,6 +21,8 @@ import type { ProcessGroup } from './telemetry/exposition.js';
 import { type GaugeSources, Gauges } from './telemetry/gauges.js';
 import { observeMutators, RequestTelemetry } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import { createUserAccess, type UserAccess } from './user-access.js';
+import type { Views } from './view/define.js';
 import { listViews } from './view/listed-views.js';
 import { sampleInput } from './view/sample.js';
 
@@ -52,6 +55,14 @@ export interface Sync<Context extends UserContext = UserContext> {
    */
   onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients, onEnd?: () => unknown): Promise<() => void>;
   /**
+   * Returns a user's access for code of the server: pages, jobs, tests. It reads views and calls mutators as REST does,
+   * with the same checks, limits, log lines, metrics and pokes, but without a request.
+   *
+   * @param ctx the user, as `authenticate` returns it. Its `expiresAt` has no effect.
+   * @throws TypeError for a context that `authenticate` must not return
+   */
+  as(ctx: Context): UserAccess;
+  /**
    * Ends everything that is open for a user, on all servers: streams of pokes and of views, waiting requests, and
    * hooks. This server ends them immediately, others at their next poll of the change log. Delete the user's sessions
    * first, because clients that are still authorized connect again.
@@ -71,6 +82,15 @@ export interface Sync<Context extends UserContext = UserContext> {
   close(): Promise<void>;
 }
 
+/** A sync whose `as` knows the types of the application's mutators and views. */
+export interface TypedSync<
+  Context extends UserContext = UserContext,
+  Registered = object,
+  Defined extends Views<never> = Views<never>,
+> extends Sync<Context> {
+  as(ctx: Context): UserAccess<Registered, Defined>;
+}
+
 /** True in Next.js, which compresses responses itself, and drops the `Content-Encoding` of compressed ones. */
 const isInNext = process.env.NEXT_RUNTIME !== undefined;
 
@@ -78,14 +98,27 @@ const isInNext = process.env.NEXT_RUNTIME !== undefined;
  * Starts serving an application's client views and mutators from its database.
  * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
  */
-export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
-  options: SyncOptions<Context, Tx> & WithTx<Tx>,
-): Promise<Sync<Context>> {
+export async function createSync<
+  Context extends UserContext = UserContext,
+  Tx = ClientBase,
+  Registered extends Registry<Tx, Context> = Registry<Tx, Context>,
+  Defined extends Views<Context> = Views<Context>,
+>(
+  options: SyncOptions<Context, Tx> & WithTx<Tx> & ApplicationTypes<Registered, Defined>,
+): Promise<TypedSync<Context, Registered, Defined>> {
   return startSync(options);
+}
+
+/** The options that determine the types of a `TypedSync`. */
+interface ApplicationTypes<Registered, Defined> {
+  readonly mutators?: Registered | undefined;
+  readonly views: Defined;
 }
 
 /** A sync, with additional functions for running several of them. */
 export interface StartedSync<Context extends UserContext = UserContext> extends Sync<Context> {
+  /** Returns a user's access with any types; see `TypedSync`. */
+  as<Registered, Defined extends Views<never>>(ctx: Context): UserAccess<Registered, Defined>;
   /** Ends what `drain` ends, but does not change `/readyz`, because another process answers on the same port. */
   endStreams(): void;
   /** The sources of its gauges. */
@@ -129,8 +162,8 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     ...healthRoutes(basePath, readiness),
   ];
   const listed = listViews(options.views);
+  const { schemaVersions } = options;
   if (rest && (mutators.size > 0 || listed.length > 0)) {
-    const { schemaVersions } = options;
     const viewOptions = { ...shared, compression, views: listed, pulls, watches, schemaVersions };
     const views = {
       routes: viewRoutes<Context>(viewOptions),
@@ -145,6 +178,8 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     routes.push(metricsRoute({ telemetry, basePath, authenticate: metrics === 'public' ? undefined : authenticate }));
   }
   const observer = new RequestTelemetry(telemetry, sharedResources?.requestTracker);
+  const viewNames = new Set(listed.map(({ name }) => name));
+  const userRequests = new UserRequests({ views: viewNames, schemaVersions, pulls, calls, admission, observer, log });
   const appOptions = { observer, admission };
   const app = createApp(routes, log, appOptions);
   const answer = (route: Route, request: Request, env: unknown) => createHandler(route, log, appOptions)(request, env);
@@ -174,6 +209,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
         env,
       ),
     onPoke: (...hook) => hooks.open(...hook),
+    as: (ctx) => createUserAccess(ctx, userRequests),
     disconnect: (userID) => engine.disconnect(userID),
     ready: () => replicaRouter.ready(sample),
     drain() {

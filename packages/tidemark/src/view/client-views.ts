@@ -24,6 +24,8 @@ export interface ViewPart {
   readonly view: string;
   /** The row's key, without the view's prefix. Default: all rows. */
   readonly key?: string | undefined;
+  /** The view's arguments. Default: none. */
+  readonly args?: object | undefined;
 }
 
 /** The query of one view for one user. */

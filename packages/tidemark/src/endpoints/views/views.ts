@@ -10,12 +10,12 @@ import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
-import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
+import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
 import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
-import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
+import { entityTag, readViewRequest, unknownView, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
 /** The options of `viewRoutes`. */
@@ -66,7 +66,7 @@ async function handleRead<Context extends UserContext>(
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
   const part = partIn(exchange.request.url, prefix);
-  if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
+  if (!part || !names.has(part.view)) throw unknownView();
   // No row can have a key that Postgres cannot store.
   if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
   const viewRequest = readViewRequest(exchange.request, part, options.schemaVersions);
@@ -116,7 +116,7 @@ async function rowsAs(type: ViewMediaType, { key }: ViewPart, patch: PatchResult
     const write = type === 'application/x-ndjson' ? rowsAsLines : rowsAsArray;
     return { kind: 'json in pieces', pieces: write(patch) };
   }
-  const text = await rowOf(patch);
+  const text = await rowsText(patch);
   if (text === undefined) throw unknownKey();
   return { kind: 'json', text };
 }
