@@ -12,7 +12,7 @@ import type { Views } from './view/define.js';
  */
 export function lazySync<
   Context extends UserContext = UserContext,
-  Registered = object,
+  Registered extends object = object,
   Defined extends Views<never> = Views<never>,
 >(start: () => Promise<TypedSync<Context, Registered, Defined>>): TypedSync<Context, Registered, Defined> {
   let starting: Promise<TypedSync<Context, Registered, Defined>> | undefined;

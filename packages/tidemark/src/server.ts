@@ -85,7 +85,7 @@ export interface Sync<Context extends UserContext = UserContext> {
 /** A sync whose `as` knows the types of the application's mutators and views. */
 export interface TypedSync<
   Context extends UserContext = UserContext,
-  Registered = object,
+  Registered extends object = object,
   Defined extends Views<never> = Views<never>,
 > extends Sync<Context> {
   as(ctx: Context): UserAccess<Registered, Defined>;
@@ -118,7 +118,7 @@ interface ApplicationTypes<Registered, Defined> {
 /** A sync, with additional functions for running several of them. */
 export interface StartedSync<Context extends UserContext = UserContext> extends Sync<Context> {
   /** Returns a user's access with any types; see `TypedSync`. */
-  as<Registered, Defined extends Views<never>>(ctx: Context): UserAccess<Registered, Defined>;
+  as<Registered extends object, Defined extends Views<never>>(ctx: Context): UserAccess<Registered, Defined>;
   /** Ends what `drain` ends, but does not change `/readyz`, because another process answers on the same port. */
   endStreams(): void;
   /** The sources of its gauges. */

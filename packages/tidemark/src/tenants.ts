@@ -35,7 +35,7 @@ export interface Tenants<Context extends UserContext = UserContext>
    * Returns the access of a tenant's user for code of the server; see `Sync.as`. The type parameters are those of the
    * tenant's mutators and views: `as<typeof mutators, typeof views>(tenant, ctx)`.
    */
-  as<Registered = object, Defined extends Views<never> = Views<never>>(
+  as<Registered extends object = object, Defined extends Views<never> = Views<never>>(
     tenant: string,
     ctx: Context,
   ): UserAccess<Registered, Defined>;

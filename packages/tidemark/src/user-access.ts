@@ -48,7 +48,7 @@ export type BatchResults<Registry, Batch extends readonly unknown[]> = {
  * Reads views and calls mutators as one user. The promises reject with the Problems that a REST caller would receive:
  * for example, with the code `mutator-error` if a mutator refuses the call.
  */
-export interface UserAccess<Registry = object, Defined extends Views<never> = Views<never>> {
+export interface UserAccess<Registry extends object = object, Defined extends Views<never> = Views<never>> {
   /** Returns a view. */
   view<Name extends keyof Defined & string>(name: Name, args?: object): UserView<RowOf<Defined[Name]>>;
   /** Calls mutators by their names, each call in a transaction: `mutate.todo.create(args)`. Resolves with the result. */
@@ -70,7 +70,7 @@ interface UntypedAccess {
  * Creates the access of one user. The last type parameters give it its types.
  * @throws TypeError for a context that `authenticate` must not return
  */
-export function createUserAccess<Context extends UserContext, Registry, Defined extends Views<never>>(
+export function createUserAccess<Context extends UserContext, Registry extends object, Defined extends Views<never>>(
   ctx: Context,
   requests: Pick<UserRequests<Context>, 'read' | 'call' | 'batch'>,
 ): UserAccess<Registry, Defined> {
@@ -91,7 +91,7 @@ export function createUserAccess<Context extends UserContext, Registry, Defined 
  * @param use runs work with the user's access to the sync
  * @throws as `createUserAccess`
  */
-export function accessThrough<Registry, Defined extends Views<never>>(
+export function accessThrough<Registry extends object, Defined extends Views<never>>(
   ctx: UserContext,
   use: <T>(work: (access: UserAccess) => Promise<T>) => Promise<T>,
 ): UserAccess<Registry, Defined> {
