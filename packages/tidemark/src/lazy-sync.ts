@@ -6,7 +6,8 @@ import type { Views } from './view/define.js';
 /**
  * Returns a sync that starts at its first use. For hosts that load the application's modules before it serves, for
  * example during a build, or whose modules cannot use top-level `await`. All methods but `drain` and `close` start the
- * sync. If `start` throws, they reject with its error, and the next use tries again.
+ * sync; the access that `as` returns does when it is used. If `start` throws, they reject with its error, and the next
+ * use tries again.
  *
  * @param start usually calls `createSync`
  */

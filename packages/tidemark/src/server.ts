@@ -142,7 +142,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
 ): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {}, pokes } = options;
   const log = sharedResources?.log ?? resolveLogger(options.log);
-  const { limits } = options;
+  const { limits, schemaVersions } = options;
   const admission = new Admission({ limits, rates, streams: pokes, parent: sharedResources?.parentAdmission });
   const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', processes));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
@@ -162,7 +162,6 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     ...healthRoutes(basePath, readiness),
   ];
   const listed = listViews(options.views);
-  const { schemaVersions } = options;
   if (rest && (mutators.size > 0 || listed.length > 0)) {
     const viewOptions = { ...shared, compression, views: listed, pulls, watches, schemaVersions };
     const views = {
@@ -182,7 +181,7 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   const userRequests = new UserRequests({ views: viewNames, schemaVersions, pulls, calls, admission, observer, log });
   const appOptions = { observer, admission };
   const app = createApp(routes, log, appOptions);
-  const answer = (route: Route, request: Request, env: unknown) => createHandler(route, log, appOptions)(request, env);
+  const answering = (route: Route) => createHandler(route, log, appOptions);
 
   const endStreams = () => {
     streams.close();
@@ -190,24 +189,9 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   };
   return {
     fetch: app.fetch,
-    pull: (request, ctx, env) =>
-      answer(
-        sync.pullRoute('*', () => ctx),
-        request,
-        env,
-      ),
-    push: (request, ctx, env) =>
-      answer(
-        sync.pushRoute('*', () => ctx),
-        request,
-        env,
-      ),
-    poke: (request, ctx, env) =>
-      answer(
-        sync.pokeRoute('*', () => ctx),
-        request,
-        env,
-      ),
+    pull: (request, ctx, env) => answering(sync.pullRoute('*', () => ctx))(request, env),
+    push: (request, ctx, env) => answering(sync.pushRoute('*', () => ctx))(request, env),
+    poke: (request, ctx, env) => answering(sync.pokeRoute('*', () => ctx))(request, env),
     onPoke: (...hook) => hooks.open(...hook),
     as: (ctx) => createUserAccess(ctx, userRequests),
     disconnect: (userID) => engine.disconnect(userID),

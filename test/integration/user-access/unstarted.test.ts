@@ -43,6 +43,8 @@ it('tenants are separate, and open at the first read or call', async () => {
     access(tenant).batch([{ name: 'note.create', args: { id, body: tenant } }]);
   await Promise.all([create('acme', 'a'), create('blau', 'b')]);
   expect((await access('acme').view('note').rows()).rows).toEqual([{ id: 'a', body: 'acme' }]);
+  const { rows: owners } = await databases[0].pool.query('select owner_id from note');
+  expect(owners).toEqual([{ owner_id: 'ann' }]);
   expect(await access('blau').view('note').row('b')).toEqual({ id: 'b', body: 'blau' });
   expect((await access('blau', 'ben').view('note').rows()).rows).toEqual([]);
   for (const name of ['cyan', '', '\0']) {

@@ -1,3 +1,4 @@
+import { type CallRequest, encodeAnswer } from '../protocol/calls.js';
 import type { MutatorDocs } from './mutators.js';
 import { InvalidArgsError, validate } from './prepare.js';
 
@@ -33,4 +34,22 @@ function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || prototype === Array.prototype || 'toJSON' in value;
+}
+
+/** How the results of calls become the answer to their request. */
+export interface AnswerFormat<One, Answer> {
+  /** Runs in the transaction, so that a result that cannot be answered rolls it back. */
+  one(docs: MutatorDocs, result: unknown): Promise<One>;
+  all(ones: readonly One[]): Answer;
+}
+
+/** For code of the server: the results as values, one for each call. */
+export const asValues: AnswerFormat<unknown, readonly unknown[]> = { one: resultFor, all: (results) => results };
+
+/** For REST callers: JSON text, an object for a call, an array for a batch. */
+export function asText({ kind }: CallRequest, rollback: boolean): AnswerFormat<string, string> {
+  return {
+    one: async (docs, result) => encodeAnswer(await encodeResult(docs, result), rollback),
+    all: (answers) => (kind === 'call' ? answers[0]! : `[${answers.join()}]`),
+  };
 }

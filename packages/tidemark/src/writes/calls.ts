@@ -1,18 +1,17 @@
 import type { UserContext } from '../context.js';
 import type { Edges } from '../db/database.js';
-import { isTransient } from '../db/sqlstate.js';
-import { type MapError, Problem, SetupError } from '../errors.js';
+import { type MapError, Problem } from '../errors.js';
 import type { Caller } from '../http/identify.js';
 import type { Semaphore } from '../limits/semaphore.js';
 import { describeError, type Logger } from '../log.js';
 import { type Call, type CallRequest, callFingerprint } from '../protocol/calls.js';
 import type { Mutators } from '../registry/mutators.js';
 import { type PreparedCall, prepare } from '../registry/prepare.js';
+import { type AnswerFormat, asText, asValues } from '../registry/result.js';
 import { type AuditLog, noAuditLog } from '../store/audit-log.js';
 import { pruneAnswers } from '../store/idempotency-keys.js';
-import { type AnswerFormat, asText, asValues } from './answer-format.js';
 import { appliedEntry, failedEntry } from './audit-log-entries.js';
-import { toCallProblem } from './call-failures.js';
+import { explained, isUnexplained, toCallProblem } from './call-failures.js';
 import type { CallTransaction } from './call-transactions.js';
 import { type AnswerClaim, explainMissing, IdempotencyKey } from './idempotency-key.js';
 import { mutate, type Transactions } from './mutate.js';
@@ -200,24 +199,4 @@ function callsOf(request: CallRequest): readonly Call[] {
 async function rollBack<Tx>({ query }: CallTransaction<Tx>, answer: unknown): Promise<never> {
   await query?.('set constraints all immediate', []);
   throw new RollbackSignal(answer);
-}
-
-/** @throws Problem if the call fails permanently; SetupErrors and transient failures are rethrown unchanged */
-function explained<T>(
-  work: Promise<T>,
-  mapError: MapError | undefined,
-  request: CallRequest,
-  index: number,
-): Promise<T> {
-  return work.catch((error: unknown) => {
-    if (isUnexplained(error)) throw error;
-    throw request.kind === 'call'
-      ? toCallProblem(error, mapError, request.call.args)
-      : toCallProblem(error, mapError, request.calls[index]!.args, index);
-  });
-}
-
-/** True if a failure is unrelated to the call itself. */
-function isUnexplained(error: unknown): boolean {
-  return isTransient(error) || error instanceof SetupError;
 }
