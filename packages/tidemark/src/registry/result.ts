@@ -14,7 +14,7 @@ export class UnexpectedResultError extends Error {
  *
  * @throws UnexpectedResultError if the schema refuses the result
  */
-export async function resultFor({ result: schema }: MutatorDocs, result: unknown): Promise<unknown> {
+async function resultFor({ result: schema }: MutatorDocs, result: unknown): Promise<unknown> {
   if (schema === undefined) return isPlain(result) ? result : undefined;
   return validate(schema, result).catch((error: unknown) => {
     if (!(error instanceof InvalidArgsError)) throw error;
