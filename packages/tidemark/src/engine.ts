@@ -26,6 +26,7 @@ import { Upkeep } from './store/upkeep.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { OwnTransactions } from './writes/call-transactions.js';
+import { Calls } from './writes/calls.js';
 
 const year = 365 * 24 * 60 * 60;
 
@@ -45,11 +46,10 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly db: Database;
   readonly semaphores: Semaphores;
   readonly replicaRouter: ReplicaRouter<Context>;
-  readonly auditLog: AuditLog;
   readonly pulls: PullService<Context>;
   readonly pushes: PushService<Context, Tx>;
-  /** The transactions of calls. */
-  readonly transactions: OwnTransactions<Tx>;
+  /** Calls over REST, and by code of the server. */
+  readonly calls: Calls<Tx, Context>;
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
   readonly watches: Watches<Context>;
@@ -75,6 +75,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     separateTransactions,
     mapError,
     onRefused,
+    rest,
     pokes = {},
     cachedTransactions = 100_000,
     consistencyChecks = 0,
@@ -141,10 +142,16 @@ export async function startEngine<Context extends UserContext, Tx>(
     db: pool,
     semaphores,
     replicaRouter,
-    auditLog,
     pulls: new PullService({ replicaRouter, schemaVersions, wantChecker, seenGroups, telemetry }),
     pushes,
-    transactions: new OwnTransactions(db, tx, replicaRouter),
+    calls: new Calls({
+      mutators,
+      transactions: new OwnTransactions(db, tx, replicaRouter),
+      writes: semaphores.writes,
+      keyRetentionSeconds: rest ? rest.idempotencyRetentionSeconds : undefined,
+      auditLog,
+      mapError,
+    }),
     streams,
     hooks,
     watches,

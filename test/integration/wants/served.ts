@@ -1,8 +1,6 @@
 /** An application whose views have arguments, and requests to it. */
-import type { ClientBase } from 'pg';
 import { z } from 'zod';
 import { createSync, defineView, migrate, type Sync, sql } from '../../../packages/tidemark/src/index.js';
-import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 
@@ -67,10 +65,13 @@ export async function createTables(): Promise<TestDatabase> {
   return database;
 }
 
-export function serve(
-  database: TestDatabase,
-  options: Partial<SyncOptions<{ userID: string }, ClientBase>> = {},
-): Promise<Sync<{ userID: string }>> {
+/** The options of a server that the tests set. */
+export interface ServeOptions {
+  readonly limits?: { readonly wants?: number };
+  readonly pokes?: { readonly intervalMs?: number };
+}
+
+export function serve(database: TestDatabase, options: ServeOptions = {}) {
   return createSync({
     database: database.url,
     views,
@@ -80,14 +81,17 @@ export function serve(
   });
 }
 
+/** The part of a server that clients use. */
+export type Served = Pick<Sync<{ userID: string }>, 'fetch'>;
+
 /** A client that says what it wants with each pull. */
 export class WantingClient {
-  readonly #sync: Pick<Sync<{ userID: string }>, 'fetch'>;
+  readonly #sync: Served;
   readonly #name: string;
   cookie: unknown = null;
   readonly rows = new Map<string, unknown>();
 
-  constructor(sync: Pick<Sync<{ userID: string }>, 'fetch'>, name = 'group') {
+  constructor(sync: Served, name = 'group') {
     this.#sync = sync;
     this.#name = name;
   }

@@ -56,6 +56,7 @@ export class UserNamespace<Context extends UserContext> {
       push: async (request, ctx, env) => sync.push(request, this.#withPrefixIfValid(ctx), env),
       poke: async (request, ctx, env) => sync.poke(request, this.#withPrefixIfValid(ctx), env),
       onPoke: async (ctx, ...hook) => sync.onPoke(this.#withPrefix(ctx), ...hook),
+      as: (ctx) => sync.as(this.#withPrefix(ctx)),
       // An invalid ID stays unchanged, so that it is refused.
       disconnect: (userID) => sync.disconnect(isUserID(userID) ? this.#prefix + userID : userID),
     };

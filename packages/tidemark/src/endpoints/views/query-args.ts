@@ -1,12 +1,10 @@
 /** Reads the arguments of views from query strings. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { Problem } from '../../errors.js';
 import { describeValidator } from '../../openapi/schemas/json-schema.js';
 import { resolveRef } from '../../openapi/schemas/resolve-ref.js';
 import type { Schema, SchemaObject } from '../../openapi/types.js';
 import { reservedParameters } from '../../openapi/view-conventions.js';
-import { toIssues } from '../../registry/issues.js';
-import { InvalidArgsError, validate } from '../../registry/prepare.js';
+import { validArgs } from './view-args.js';
 
 /** Describes each validator once. */
 export class QueryArgs {
@@ -18,14 +16,7 @@ export class QueryArgs {
    * @throws Problem `invalid-args`, which names the parameters
    */
   async read(validator: StandardSchemaV1, query: URLSearchParams): Promise<unknown> {
-    const args = coerceAll(await this.#schemaOf(validator), query);
-    try {
-      return await validate(validator, args);
-    } catch (error) {
-      if (!(error instanceof InvalidArgsError)) throw error;
-      const issues = toIssues(error.issues, args);
-      throw new Problem('invalid-args', 'The arguments in the query string are not valid', { extensions: { issues } });
-    }
+    return validArgs(validator, coerceAll(await this.#schemaOf(validator), query));
   }
 
   #schemaOf(validator: StandardSchemaV1): Promise<SchemaObject> {

@@ -10,15 +10,15 @@ import { replyTagged, tag } from '../../http/tagged.js';
 import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
-import { unreadable } from '../../protocol/wants.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
-import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
+import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
 import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
 import { QueryArgs } from './query-args.js';
-import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
+import { unreadableArgs } from './view-args.js';
+import { entityTag, readViewRequest, unknownView, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
 /** The options of `viewRoutes`. */
@@ -72,7 +72,7 @@ async function handleRead<Context extends UserContext>(
   const caller = await identify(exchange, options.authenticate);
   const named = partIn(exchange.request.url, prefix);
   const view = named && views.get(named.view);
-  if (!view) throw new Problem('unknown-view', 'There is no view of this name');
+  if (!view) throw unknownView();
   // No row can have a key that Postgres cannot store.
   if (named.key !== undefined && !isStorableText(named.key)) throw unknownKey();
   const part = view.args
@@ -93,14 +93,6 @@ async function handleRead<Context extends UserContext>(
     if (view.args && isOfValues(error)) throw unreadableArgs(error);
     throw error;
   }
-}
-
-/** Returns the failure of arguments that the view's validator accepts, but Postgres does not. */
-function unreadableArgs(cause: unknown): Problem {
-  return new Problem('invalid-args', unreadable, {
-    cause,
-    extensions: { issues: [{ path: [], message: unreadable }] },
-  });
 }
 
 /** Returns the headers of every answer except streams. */
@@ -139,7 +131,7 @@ async function rowsAs(type: ViewMediaType, { key }: ViewPart, patch: PatchResult
     const write = type === 'application/x-ndjson' ? rowsAsLines : rowsAsArray;
     return { kind: 'json in pieces', pieces: write(patch) };
   }
-  const text = await rowOf(patch);
+  const text = await rowsText(patch);
   if (text === undefined) throw unknownKey();
   return { kind: 'json', text };
 }
