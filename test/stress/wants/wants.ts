@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly database: { readonly url: string; readonly pool: pg.Pool };
 }
 
-/** What a run has found. */
+/** The result of a run. */
 export interface RunResult {
   readonly pulls: number;
   readonly changedWants: number;

@@ -38,7 +38,7 @@ export interface ViewPart {
   readonly args?: unknown;
 }
 
-/** What `ClientViews.queries` builds, besides the application's views without arguments. */
+/** The options of `ClientViews.queries`. */
 export interface QueriesOptions<Context> {
   /** Tidemark's own views, in addition to the application's. */
   readonly ownViews?: Views<Context> | undefined;

@@ -59,7 +59,7 @@ export interface Delta {
   readonly weights?: string | undefined;
 }
 
-/** What a delta has besides its ops, or leaves out of them. */
+/** The options of `deltaOf`. */
 export interface DeltaOptions {
   /** True to request `weights`, which only a single client view can have. */
   readonly hasWeights?: boolean;

@@ -7,9 +7,9 @@ import { type Delta, delOp, deltaOf, putOp, singleScope } from './delta.js';
 import { isIn, rowsOf } from './sides.js';
 import { type SyncedTable, statesAsOf } from './states.js';
 
-/** The parameters with which a view reads the instances that a client has and wants, as SQL; undefined for none. */
+/** The difference between the instances that a client has and wants: parameters as SQL; undefined for none. */
 export interface InstanceChange {
-  /** Those that the client has and still wants. */
+  /** The instances that the client has and still wants. */
   readonly common: readonly string[] | undefined;
   readonly added: readonly string[] | undefined;
   readonly removed: readonly string[] | undefined;
