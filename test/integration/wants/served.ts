@@ -4,7 +4,7 @@ import { createSync, defineView, migrate, type Sync, sql } from '../../../packag
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
 
-export const views = {
+const views = {
   project: defineView({ query: () => sql<{ id: string }>`select id, name from project`, key: 'id' }),
   issue: defineView({
     args: z.object({ projectID: z.string() }),
