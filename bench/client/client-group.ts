@@ -7,6 +7,8 @@ export class ClientGroup {
   readonly #id: string;
   readonly #schemaVersion: string;
   cookie = 'null';
+  /** The wanted instances of views with arguments, as JSON; empty for none. */
+  wants = '';
 
   /** @param schemaVersion The version that the client sends. An application can show views to some versions only. */
   constructor(connection: Connection, user: string, id: string, schemaVersion = '') {
@@ -29,7 +31,8 @@ export class ClientGroup {
 
   /** Pulls with the current cookie, and does not store the new one. */
   repeat(options?: PostOptions): Promise<Reply> {
-    const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":"${this.#schemaVersion}"}`;
+    const wants = this.wants && `,"wants":${this.wants}`;
+    const body = `{"profileID":"p","clientGroupID":"${this.#id}","cookie":${this.cookie},"pullVersion":1,"schemaVersion":"${this.#schemaVersion}"${wants}}`;
     return this.#connection.post('/sync/pull', this.#user, body, options);
   }
 }

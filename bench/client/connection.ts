@@ -38,7 +38,7 @@ export interface PostOptions {
 
 /** The bytes kept at the beginning and at the end of a large body. Either part is large enough for the cookie. */
 const keptBytes = 16 * 1024;
-const keptAtEnd = 4 * 1024;
+const keptAtEnd = 16 * 1024;
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
 export class Connection {

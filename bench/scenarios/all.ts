@@ -15,6 +15,7 @@ import { noChange } from './pulls/no-change.js';
 import { sharing } from './pulls/sharing.js';
 import { manyTenants } from './pulls/tenants.js';
 import { views } from './pulls/views.js';
+import { wants } from './pulls/wants.js';
 import { workers } from './pulls/workers.js';
 import { capture } from './writes/capture.js';
 import { push } from './writes/push.js';
@@ -51,6 +52,10 @@ export const scenarios: Scenarios = {
   'everyday-users': {
     about: 'A thousand users who see the same issues through such a view and pull at the same time after one change.',
     run: everydayUsers,
+  },
+  wants: {
+    about: 'Clients that want instances of a view with arguments, compared with clients of a view without.',
+    run: wants,
   },
   views: { about: 'Thirty views, each of its own table, compared with two.', run: views },
   tenants: { about: 'One of a thousand tenants in a database, while the others write.', run: manyTenants },

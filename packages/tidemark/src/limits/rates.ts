@@ -1,6 +1,7 @@
 /** Limits the rate of requests from one user and from one address. */
 import { BlockList, isIPv6 } from 'node:net';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { BoundedMap } from '../bounded-map.js';
 import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 
@@ -76,9 +77,16 @@ privateAddresses.addAddress('::1', 'ipv6');
 privateAddresses.addSubnet('fc00::', 7, 'ipv6');
 privateAddresses.addSubnet('fe80::', 10, 'ipv6');
 
+/** Keeps the results of `isPrivate`, because a block list takes longer than the rest of a request's admission. */
+const knownAddresses = new BoundedMap<string, boolean>(10_000);
+
 /** True if an address is in a private network: a request from it comes from a proxy, or from nearby. */
 export function isPrivate(address: string): boolean {
-  return privateAddresses.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const known = knownAddresses.get(address);
+  if (known !== undefined) return known;
+  const isInBlock = privateAddresses.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  knownAddresses.set(address, isInBlock);
+  return isInBlock;
 }
 
 /**

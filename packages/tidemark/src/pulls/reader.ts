@@ -37,12 +37,24 @@ export interface Reader {
   readonly schemaChanges: SchemaChanges;
 }
 
-/** Returns a reader with the fields that follow from the others. */
+/** Returns a reader with the fields that follow from the others. Most pulls need one, so it is written in one piece. */
 export function createReader(parts: Omit<Reader, 'cookie' | 'base' | 'views' | 'schema'>): Reader {
   const { resolved, verifiedCookie, viewDifference } = parts;
   const { cookie } = verifiedCookie;
-  const schema = viewDifference?.schema ?? resolved.schema;
-  return { ...parts, cookie, base: cookie.parsedSnapshot, views: resolved.views, schema };
+  return {
+    caller: parts.caller,
+    resolved,
+    verifiedCookie,
+    cookie,
+    base: cookie.parsedSnapshot,
+    views: resolved.views,
+    schema: viewDifference?.schema ?? resolved.schema,
+    consistencyCheck: parts.consistencyCheck,
+    checksumMode: parts.checksumMode,
+    groupRequest: parts.groupRequest,
+    viewDifference,
+    schemaChanges: parts.schemaChanges,
+  };
 }
 
 /**
