@@ -3,34 +3,40 @@
  *
  *   npm run stress -- wants --minutes 60
  *   npm run stress -- wants --seed 7 --pulls 400     one run
+ *   npm run stress -- wants --standby                every second server reads from a standby
  */
 import { parseArgs } from 'node:util';
-import { startCluster } from '../../support/cluster.js';
 import { createEmptyDatabase } from '../../support/database.js';
-import { runWants } from './wants.js';
+import { type Replication, startServers } from '../../support/replication.js';
+import { runWants, type Standby } from './wants.js';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string' },
     pulls: { type: 'string', default: '400' },
+    standby: { type: 'boolean', default: false },
+    postgres: { type: 'string', default: '18' },
   },
 });
-const cluster = await startCluster();
-process.env.TIDEMARK_TEST_CLUSTER = cluster.url;
+if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
+const servers = await startServers(values.standby ? { delays: [200], waitsFor: 'nobody' } : undefined);
+process.env.TIDEMARK_TEST_CLUSTER = servers.cluster;
 try {
   const until = Date.now() + Number(values.minutes) * 60_000;
   let seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
-  const total = { runs: 0, pulls: 0, changedWants: 0, stages: 0, resets: 0, differences: 0 };
+  const total = { runs: 0, pulls: 0, changedWants: 0, stages: 0, behind: 0, resets: 0, differences: 0 };
   do {
     const database = await createEmptyDatabase();
     try {
-      const result = await runWants({ seed, pulls: Number(values.pulls), database });
+      const standby = servers.replication && standbyOf(servers.replication, database.url);
+      const result = await runWants({ seed, pulls: Number(values.pulls), database, standby });
       for (const difference of result.differences) console.log(`seed ${seed}: ${difference}`);
       total.runs++;
       total.pulls += result.pulls;
       total.changedWants += result.changedWants;
       total.stages += result.stages;
+      total.behind += result.behind;
       total.resets += result.resets;
       total.differences += result.differences.length;
     } finally {
@@ -41,5 +47,12 @@ try {
   console.log(JSON.stringify(total));
   if (total.differences > 0) process.exitCode = 1;
 } finally {
-  await cluster.stop();
+  await servers.stop();
+}
+
+/** Returns the copy of a database on the standby. */
+function standbyOf({ standbys, caughtUp }: Replication, url: string): Standby {
+  const address = new URL(standbys[0]!.url);
+  address.pathname = new URL(url).pathname;
+  return { url: address.href, caughtUp };
 }

@@ -13,6 +13,15 @@ export interface RunOptions {
   readonly seed: number;
   readonly pulls: number;
   readonly database: { readonly url: string; readonly pool: pg.Pool };
+  /** If given, every second server reads from it. */
+  readonly standby?: Standby | undefined;
+}
+
+/** A standby of the database, which lags until it is waited for. */
+export interface Standby {
+  readonly url: string;
+  /** Waits until it has replayed everything. */
+  caughtUp(): Promise<void>;
 }
 
 /** The result of a run. */
@@ -22,6 +31,8 @@ export interface RunResult {
   /** The pulls that discarded everything although nothing was altered. */
   readonly resets: number;
   readonly stages: number;
+  /** The pulls that a standby could not answer yet. */
+  readonly behind: number;
   readonly differences: readonly string[];
 }
 
@@ -40,6 +51,7 @@ interface Answer {
   readonly patch: readonly Op[];
   readonly refusedWants?: readonly (Want & { readonly code: string })[];
   readonly laterViews?: readonly string[];
+  readonly behind?: true;
 }
 
 interface Client {
@@ -54,25 +66,27 @@ interface Client {
 
 type Server = Awaited<ReturnType<typeof createSync>>;
 
-export async function runWants({ seed, pulls, database }: RunOptions): Promise<RunResult> {
+export async function runWants({ seed, pulls, database, standby }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
   await createTables(database.pool);
   await migrate({ database: database.url, views, log: silent });
-  const start = (): Promise<Server> =>
+  const start = (i: number): Promise<Server> =>
     createSync({
       database: database.url,
+      ...(standby && i % 2 === 1 && { readDatabase: standby.url }),
       views,
       log: silent,
       consistencyChecks: 0.3,
       authenticate: (request) => ({ userID: request.headers.get('Authorization')! }),
     });
-  const servers = [await start(), await start()];
+  await standby?.caughtUp();
+  const servers = [await start(0), await start(1)];
   const open: pg.PoolClient[] = [];
   const clients = Array.from({ length: 9 }, (_, i): Client => {
     const userID = users[i % users.length]!;
     return { name: `c${seed}-${i}`, userID, wants: [], hasNewWants: true, cookie: null, rows: new Map() };
   });
-  const result = { pulls: 0, changedWants: 0, resets: 0, stages: 0, differences: [] as string[] };
+  const result = { pulls: 0, changedWants: 0, resets: 0, stages: 0, behind: 0, differences: [] as string[] };
   let isAltered = false;
   try {
     while (result.pulls < pulls && result.differences.length === 0) {
@@ -84,7 +98,8 @@ export async function runWants({ seed, pulls, database }: RunOptions): Promise<R
       } else if (step < 47) {
         const i = below(random, servers.length);
         await servers[i]!.close();
-        servers[i] = await start();
+        await standby?.caughtUp();
+        servers[i] = await start(i);
       } else {
         const client = random.pick(clients);
         if (below(random, 3) === 0) {
@@ -92,7 +107,11 @@ export async function runWants({ seed, pulls, database }: RunOptions): Promise<R
           client.hasNewWants = true;
           result.changedWants++;
         }
-        await pull(client, random.pick(servers), database.pool, result, isAltered);
+        // A new tab starts with the data of another one.
+        if (below(random, 8) === 0) fork(client, random.pick(clients.filter(({ userID }) => userID === client.userID)));
+        const isCurrent = !standby || below(random, 4) > 0;
+        if (isCurrent) await standby?.caughtUp();
+        await pull(client, random.pick(servers), { pool: database.pool, result, isAltered, isCurrent });
       }
     }
     return result;
@@ -206,32 +225,50 @@ function randomWant(random: Random): Want {
   }
 }
 
-async function pull(
-  client: Client,
-  server: Server,
-  pool: pg.Pool,
-  result: { pulls: number; resets: number; stages: number; differences: string[] },
-  isAltered: boolean,
-): Promise<void> {
+/** Gives a client the data and the cookie of another one of the same user, but not its wants. */
+function fork(client: Client, other: Client): void {
+  if (client === other) return;
+  client.cookie = other.cookie;
+  client.rows.clear();
+  for (const [key, value] of other.rows) client.rows.set(key, value);
+  client.hasNewWants = true;
+}
+
+interface PullOptions {
+  readonly pool: pg.Pool;
+  readonly result: { pulls: number; resets: number; stages: number; behind: number; differences: string[] };
+  /** True if a table has been altered, after which a reset can be necessary. */
+  readonly isAltered: boolean;
+  /** False if the server may read from a standby that lags. Its answer is then only applied. */
+  readonly isCurrent: boolean;
+}
+
+async function pull(client: Client, server: Server, options: PullOptions): Promise<void> {
+  const { pool, result, isAltered, isCurrent } = options;
   for (;;) {
     const answer = await ask(client, server);
     result.pulls++;
     const problems = apply(client, answer);
+    if (answer.behind) {
+      result.behind++;
+      if (isCurrent) problems.push('the standby is behind although it has replayed everything');
+    }
     if (answer.patch[0]?.op === 'clear' && !isAltered) result.resets++;
-    const refused = answer.refusedWants ?? [];
-    const served = client.wants.filter((want) => !refused.some((one) => isSame(one, want)));
     const later = new Set(answer.laterViews);
-    const expected = await expectedRows(client, served, later, pool);
-    for (const [key, value] of expected) {
-      if (client.rows.get(key) !== value) problems.push(`${key} is ${client.rows.get(key)}, not ${value}`);
+    if (isCurrent) {
+      const refused = answer.refusedWants ?? [];
+      const served = client.wants.filter((want) => !refused.some((one) => isSame(one, want)));
+      const expected = await expectedRows(client, served, later, pool);
+      for (const [key, value] of expected) {
+        if (client.rows.get(key) !== value) problems.push(`${key} is ${client.rows.get(key)}, not ${value}`);
+      }
+      for (const key of client.rows.keys()) if (!expected.has(key)) problems.push(`${key} is not wanted`);
     }
-    for (const key of client.rows.keys()) if (!expected.has(key)) problems.push(`${key} is not wanted`);
     if (problems.length > 0) {
-      result.differences.push(
-        `${client.name} wants ${JSON.stringify(client.wants)}: ${problems.slice(0, 10).join('; ')}`,
-      );
+      const wants = JSON.stringify(client.wants);
+      result.differences.push(`${client.name} wants ${wants}: ${problems.slice(0, 10).join('; ')}`);
     }
-    client.hasNewWants = false;
+    if (!answer.behind) client.hasNewWants = false;
     if (later.size === 0 || problems.length > 0) return;
     result.stages++;
   }
