@@ -31,6 +31,10 @@ const commands = {
     about: 'a line of internals/reliability.md in full; --help lists them',
     env: builtPackages,
   },
+  wants: {
+    file: 'test/stress/wants/run.ts',
+    about: 'clients that want other instances of views with each pull, compared with new queries',
+  },
   upgrade: {
     file: 'test/stress/upgrade/run.ts',
     about: 'two versions of Tidemark, and of an application, side by side',

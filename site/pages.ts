@@ -59,6 +59,7 @@ export const groups: readonly Group[] = [
       'tanstack-db',
       'key-value',
       'rest',
+      'server-code',
       'authentication',
       'mount-it',
       'nextjs',

@@ -21,9 +21,9 @@ const application: Readonly<Record<string, string>> = {
     export declare function authenticate(request: Request): UserContext | null;`,
   'authenticate.ts': `export const anonymousID = (secret: string): string => secret;`,
   'server.ts': `
-    import { defineMutator, defineMutators, defineView, type Sync, sql } from 'tidemark';
+    import { defineMutator, defineMutators, defineView, sql, type TypedSync, type UserContext } from 'tidemark';
     import { z } from 'zod';
-    export declare const sync: Sync;
+    export declare const sync: TypedSync<UserContext, typeof mutators, typeof views>;
     const note = defineView({ query: () => sql<{ id: string; body: string }>\`select id, body from note\`, key: 'id' });
     const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
     export const views = { note };
@@ -72,9 +72,7 @@ const application: Readonly<Record<string, string>> = {
 /** The application's modules that one document's blocks import. */
 const ownModules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/nextjs.md': {
-    'next.d.ts': `
-      declare module 'next/headers' { export function headers(): Promise<Headers>; }
-      declare module 'next/navigation' { export function redirect(url: string): never; }`,
+    'next.d.ts': `declare module 'next/navigation' { export function redirect(url: string): never; }`,
     'lib/session.ts': `
       interface User { readonly userID: string }
       export const findSession = async (token: string): Promise<User | null> => ({ userID: token });

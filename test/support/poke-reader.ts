@@ -14,19 +14,20 @@ export interface PokeReader {
 export interface ReaderOptions {
   readonly user: string;
   readonly clientGroupID?: string;
+  /** The wanted instances of views with arguments. */
+  readonly wants?: readonly object[];
 }
 
 /** @param send `fetch`, or a server's own; it receives a path */
 export async function listenForPokes(
   send: (path: string, init: RequestInit) => Promise<Response>,
-  { user, clientGroupID = `group of ${user}` }: ReaderOptions,
+  { user, clientGroupID = `group of ${user}`, wants }: ReaderOptions,
 ): Promise<PokeReader> {
   const abort = new AbortController();
   const query = new URLSearchParams({ clientGroupID, profileID: 'p' });
-  const response = await send(`/sync/poke?${query}`, {
-    headers: { Authorization: `Bearer ${user}` },
-    signal: abort.signal,
-  });
+  const headers = { Authorization: `Bearer ${user}`, 'Content-Type': 'application/json' };
+  const body = wants && { method: 'POST', body: JSON.stringify({ wants }) };
+  const response = await send(`/sync/poke?${query}`, { headers, signal: abort.signal, ...body });
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const reader = response.body!.getReader();
   let text = '';

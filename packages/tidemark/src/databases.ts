@@ -10,6 +10,7 @@ import { createReplica, type Replica, type ReplicaOptions } from './replicas/rep
 import { ReplicaRouter } from './replicas/replica-router.js';
 import { Standby } from './replicas/standby.js';
 import { ThrottledPoller } from './replicas/throttled-poller.js';
+import { sampleInputFor } from './sample-args.js';
 import { checkRefusals } from './schema/check-refusals.js';
 import { checkViews } from './schema/check-views.js';
 import { findCostlyChanges } from './schema/costly-changes.js';
@@ -20,7 +21,6 @@ import type { Telemetry } from './telemetry/telemetry.js';
 import { withTracing } from './telemetry/traced-database.js';
 import type { ResolvedView } from './view/client-views.js';
 import { clientNames } from './view/column-names.js';
-import { sampleInput } from './view/sample.js';
 
 /** The parts that databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {
@@ -77,7 +77,7 @@ export async function openDatabases<Context extends UserContext, Tx>(
   try {
     // The one thing that a pooler must do: keep a transaction on one connection.
     await db.inSnapshot(async () => {});
-    const resolved = await schemaCache.resolve(sampleInput(options));
+    const resolved = await schemaCache.resolve(await sampleInputFor(options));
     await checkViews(db, resolved);
     for (const { view, table, rows } of await findCostlyChanges(db, resolved.views))
       log.warn(

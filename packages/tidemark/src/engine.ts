@@ -7,6 +7,7 @@ import { PushService } from './endpoints/push-service.js';
 import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
 import { PokeStreams } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
+import { WantChecker } from './endpoints/want-checker.js';
 import { SetupError } from './errors.js';
 import { isUserID } from './http/identify.js';
 import type { Admission } from './limits/admission.js';
@@ -25,6 +26,7 @@ import { Upkeep } from './store/upkeep.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { OwnTransactions } from './writes/call-transactions.js';
+import { Calls } from './writes/calls.js';
 
 const year = 365 * 24 * 60 * 60;
 
@@ -44,11 +46,10 @@ export interface Engine<Context extends UserContext, Tx> {
   readonly db: Database;
   readonly semaphores: Semaphores;
   readonly replicaRouter: ReplicaRouter<Context>;
-  readonly auditLog: AuditLog;
   readonly pulls: PullService<Context>;
   readonly pushes: PushService<Context, Tx>;
-  /** The transactions of calls. */
-  readonly transactions: OwnTransactions<Tx>;
+  /** Calls over REST, and by code of the server. */
+  readonly calls: Calls<Tx, Context>;
   readonly streams: PokeStreams<Context>;
   readonly hooks: PokeHooks<Context>;
   readonly watches: Watches<Context>;
@@ -74,6 +75,7 @@ export async function startEngine<Context extends UserContext, Tx>(
     separateTransactions,
     mapError,
     onRefused,
+    rest,
     pokes = {},
     cachedTransactions = 100_000,
     consistencyChecks = 0,
@@ -105,7 +107,8 @@ export async function startEngine<Context extends UserContext, Tx>(
   const { pool, primary, replicaRouter, rows } = databases;
   const { db, semaphores } = primary;
   const authenticateMs = reauthenticationSeconds * 1000;
-  const streams = new PokeStreams(replicaRouter, admission.streams, authenticateMs);
+  const wantChecker = new WantChecker(options.views, admission.limits.wants);
+  const streams = new PokeStreams({ replicaRouter, admission, wantChecker, authenticateMs });
   const hooks = new PokeHooks({ replicaRouter, budget: admission.streams, log });
   const watches = new Watches(replicaRouter, admission.streams, authenticateMs);
   openSubscriptions.add(streams, hooks, watches);
@@ -139,10 +142,16 @@ export async function startEngine<Context extends UserContext, Tx>(
     db: pool,
     semaphores,
     replicaRouter,
-    auditLog,
-    pulls: new PullService({ replicaRouter, schemaVersions, seenGroups, telemetry }),
+    pulls: new PullService({ replicaRouter, schemaVersions, wantChecker, seenGroups, telemetry }),
     pushes,
-    transactions: new OwnTransactions(db, tx, replicaRouter),
+    calls: new Calls({
+      mutators,
+      transactions: new OwnTransactions(db, tx, replicaRouter),
+      writes: semaphores.writes,
+      keyRetentionSeconds: rest ? rest.idempotencyRetentionSeconds : undefined,
+      auditLog,
+      mapError,
+    }),
     streams,
     hooks,
     watches,

@@ -29,6 +29,7 @@ export type { Logger } from './log.js';
 export { type MigrateOptions, migrate, type UninstallOptions, uninstall } from './migrate.js';
 export type { Info, SecurityScheme } from './openapi/types.js';
 export type { PokedClients } from './protocol/poke.js';
+export type { CallsByName } from './registry/calls-by-name.js';
 export {
   type DefineMutator,
   defineMutator,
@@ -42,11 +43,12 @@ export {
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
 export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
-export { createSync, type Sync } from './server.js';
+export { createSync, type Sync, type TypedSync } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';
 export type { PokesOptions, SyncOptions, TimeoutOptions } from './sync-options.js';
 export type { TenantConfig, TenantOptions, TenantsOptions } from './tenants/options.js';
 export { createTenants, defineTenants, type Tenants } from './tenants.js';
+export type { BatchCall, BatchResults, UserAccess, UserView, ViewRows } from './user-access.js';
 export {
   type DefineView,
   defineView,
@@ -57,4 +59,5 @@ export {
   type Views,
   viewFor,
 } from './view/define.js';
+export type { Key, KeyPart } from './view/keys/patterns.js';
 export type { OnRefused, RefusedMutation } from './writes/refused-mutations.js';

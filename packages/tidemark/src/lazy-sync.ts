@@ -1,23 +1,28 @@
 import type { UserContext } from './context.js';
-import type { Sync } from './server.js';
+import type { TypedSync } from './server.js';
+import { accessThrough } from './user-access.js';
+import type { Views } from './view/define.js';
 
 /**
  * Returns a sync that starts at its first use. For hosts that load the application's modules before it serves, for
  * example during a build, or whose modules cannot use top-level `await`. All methods but `drain` and `close` start the
- * sync. If `start` throws, they reject with its error, and the next use tries again.
+ * sync; the access that `as` returns does when it is used. If `start` throws, they reject with its error, and the next
+ * use tries again.
  *
  * @param start usually calls `createSync`
  */
-export function lazySync<Context extends UserContext = UserContext>(
-  start: () => Promise<Sync<Context>>,
-): Sync<Context> {
-  let starting: Promise<Sync<Context>> | undefined;
+export function lazySync<
+  Context extends UserContext = UserContext,
+  Registered extends object = object,
+  Defined extends Views<never> = Views<never>,
+>(start: () => Promise<TypedSync<Context, Registered, Defined>>): TypedSync<Context, Registered, Defined> {
+  let starting: Promise<TypedSync<Context, Registered, Defined>> | undefined;
   let isStopping = false;
   const begin = async () => {
     if (isStopping) throw new Error('The server is stopping');
     return start();
   };
-  const started = (): Promise<Sync<Context>> => {
+  const started = (): Promise<TypedSync<Context, Registered, Defined>> => {
     starting ??= begin().catch((error: unknown) => {
       starting = undefined;
       throw error;
@@ -30,6 +35,7 @@ export function lazySync<Context extends UserContext = UserContext>(
     push: async (...args) => (await started()).push(...args),
     poke: async (...args) => (await started()).poke(...args),
     onPoke: async (...args) => (await started()).onPoke(...args),
+    as: (ctx) => accessThrough(ctx, async (work) => work((await started()).as(ctx))),
     disconnect: async (...args) => (await started()).disconnect(...args),
     ready: async () => (await started()).ready(),
     drain() {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { openPool } from './db/pg.js';
 import { type Logger, resolveLogger } from './log.js';
+import { sampleInputFor } from './sample-args.js';
 import { findRefusals } from './schema/check-refusals.js';
 import { captureTables, dropSchema, migrateSchema } from './schema/migrate.js';
 import { RowFormatLog } from './schema/row-formats/row-format-log.js';
@@ -8,7 +9,7 @@ import { readSchemaWithPoint } from './schema/schema-state.js';
 import type { PokesOptions } from './sync-options.js';
 import { ClientViews } from './view/client-views.js';
 import type { Views } from './view/define.js';
-import { type SampleOptions, sampleInput } from './view/sample.js';
+import type { SampleOptions } from './view/sample.js';
 
 /** The options of `uninstall`. */
 export interface UninstallOptions {
@@ -40,7 +41,7 @@ export async function migrate<Context>(options: MigrateOptions<Context>): Promis
   const progress = (message: string) => log.info({}, message);
   const db = openPool(database);
   try {
-    const resolved = await new ClientViews(db, views).resolve(sampleInput(options), '');
+    const resolved = await new ClientViews(db, views).resolve(await sampleInputFor(options), '');
     await migrateSchema(db, { notify: pokes?.notify ?? false, progress });
     const tables = new Map(resolved.flatMap((view) => view.tables).map((table) => [table.oid, table]));
     const refusals = await findRefusals(db);

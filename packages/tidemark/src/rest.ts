@@ -8,17 +8,14 @@ import type { Authenticate, Visibility } from './http/identify.js';
 import type { Route } from './http/route.js';
 import { Admission } from './limits/admission.js';
 import type { RequestLimitOptions } from './limits/request-limits.js';
-import type { Semaphore } from './limits/semaphore.js';
 import { describeError, type Logger, resolveLogger } from './log.js';
 import { createDocument, type DocumentResult, defaultInfo, defaultInfoWithViews } from './openapi/document.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { DescribedView } from './openapi/views.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import type { AuditLog } from './store/audit-log.js';
-import { ApplicationTransactions, type CallTransaction } from './writes/call-transactions.js';
+import { ApplicationTransactions } from './writes/call-transactions.js';
 import { Calls } from './writes/calls.js';
-import type { Transactions } from './writes/mutate.js';
 
 /** The options of the REST surface. */
 export interface RestOptions {
@@ -72,12 +69,15 @@ export interface Rest {
 export function createRest<Context extends UserContext = UserContext, Tx = unknown>(
   options: CreateRestOptions<Context, Tx>,
 ): Rest {
-  const { transact, query, authenticate, basePath = '' } = options;
+  const { transact, query, authenticate, mapError, basePath = '' } = options;
   const log = resolveLogger(options.log);
+  const mutators = toMutators(options.mutators, options.validators);
+  const transactions = new ApplicationTransactions(transact, query);
+  const keyRetentionSeconds = options.idempotencyRetentionSeconds;
   const routes = restSurface({
     ...options,
-    mutators: toMutators(options.mutators, options.validators),
-    transactions: new ApplicationTransactions(transact, query),
+    mutators,
+    calls: new Calls({ mutators, transactions, keyRetentionSeconds, mapError }),
     authenticate,
     basePath,
     idempotent: query !== undefined,
@@ -90,20 +90,15 @@ export function createRest<Context extends UserContext = UserContext, Tx = unkno
 /** The options of `restSurface`. */
 export interface RestSurfaceOptions<Context extends UserContext, Tx> extends RestOptions {
   readonly mutators: Mutators<Tx, Context>;
-  readonly transactions: Transactions<CallTransaction<Tx>>;
+  readonly calls: Calls<Tx, Context>;
   readonly authenticate: Authenticate<Context>;
   readonly basePath: string;
   /** True if calls can carry an `Idempotency-Key`. */
   readonly idempotent: boolean;
   readonly admission: Admission;
-  readonly mapError?: MapError | undefined;
-  /** Default: none. */
-  readonly auditLog?: AuditLog | undefined;
   readonly log: Logger;
   /** The routes that read views, and the document's descriptions of the views. Default: none. */
   readonly views?: ViewSurface | undefined;
-  /** The permits for calls. Default: calls need none. */
-  readonly writes?: Semaphore | undefined;
 }
 
 /** The part of the REST surface that reads views. */
@@ -112,21 +107,10 @@ export interface ViewSurface {
   readonly described: readonly DescribedView[];
 }
 
-const day = 24 * 60 * 60;
-
 /** Returns the REST surface's routes. Creates the document in the background, and logs what it cannot describe. */
 export function restSurface<Context extends UserContext, Tx>(options: RestSurfaceOptions<Context, Tx>): Route[] {
-  const { mutators, transactions, authenticate, basePath, admission, writes, auditLog, mapError, log } = options;
-  const { discovery = 'public', idempotencyRetentionSeconds = day } = options;
-  const calls = new Calls({
-    mutators,
-    transactions,
-    keyRetentionSeconds: idempotencyRetentionSeconds,
-    auditLog,
-    mapError,
-  });
-  const { views } = options;
-  const calling = views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, admission, writes });
+  const { mutators, calls, views, authenticate, basePath, admission, log, discovery = 'public' } = options;
+  const calling = views && mutators.size === 0 ? [] : restRoutes({ calls, authenticate, basePath, admission });
   const routes = [...calling, ...(views?.routes ?? [])];
   if (discovery === 'off') return routes;
 

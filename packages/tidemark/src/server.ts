@@ -4,6 +4,7 @@ import { healthRoutes, ServerReadiness } from './endpoints/health.js';
 import { metricsRoute } from './endpoints/metrics.js';
 import { SyncEndpoints } from './endpoints/sync.js';
 import { syncPaths } from './endpoints/sync-paths.js';
+import { UserRequests } from './endpoints/user-requests.js';
 import { viewRoutes } from './endpoints/views/views.js';
 import { startEngine } from './engine.js';
 import { createApp, createHandler } from './http/app.js';
@@ -12,16 +13,18 @@ import { Admission } from './limits/admission.js';
 import { resolveLogger } from './log.js';
 import type { PokedClients } from './protocol/poke.js';
 import { defineMutators } from './registry/mutators.js';
-import { toMutators } from './registry/registry.js';
+import { type Registry, toMutators } from './registry/registry.js';
 import { restSurface } from './rest.js';
+import { sampleInputFor } from './sample-args.js';
 import type { SharedResources } from './shared-resources.js';
 import type { SyncOptions, WithTx } from './sync-options.js';
 import type { ProcessGroup } from './telemetry/exposition.js';
 import { type GaugeSources, Gauges } from './telemetry/gauges.js';
 import { observeMutators, RequestTelemetry } from './telemetry/requests.js';
 import { Telemetry } from './telemetry/telemetry.js';
+import { createUserAccess, type UserAccess } from './user-access.js';
+import type { Views } from './view/define.js';
 import { listViews } from './view/listed-views.js';
-import { sampleInput } from './view/sample.js';
 
 /** The sync server that `createSync` returns. */
 export interface Sync<Context extends UserContext = UserContext> {
@@ -52,6 +55,14 @@ export interface Sync<Context extends UserContext = UserContext> {
    */
   onPoke(ctx: Context, poke: () => unknown, clients?: PokedClients, onEnd?: () => unknown): Promise<() => void>;
   /**
+   * Returns a user's access for code of the server: pages, jobs, tests. It reads views and calls mutators as REST does,
+   * with the same checks, limits, log lines, metrics and pokes, but without a request.
+   *
+   * @param ctx the user, as `authenticate` returns it. Its `expiresAt` has no effect.
+   * @throws TypeError for a context that `authenticate` must not return
+   */
+  as(ctx: Context): UserAccess;
+  /**
    * Ends everything that is open for a user, on all servers: streams of pokes and of views, waiting requests, and
    * hooks. This server ends them immediately, others at their next poll of the change log. Delete the user's sessions
    * first, because clients that are still authorized connect again.
@@ -71,6 +82,15 @@ export interface Sync<Context extends UserContext = UserContext> {
   close(): Promise<void>;
 }
 
+/** A sync whose `as` knows the types of the application's mutators and views. */
+export interface TypedSync<
+  Context extends UserContext = UserContext,
+  Registered extends object = object,
+  Defined extends Views<never> = Views<never>,
+> extends Sync<Context> {
+  as(ctx: Context): UserAccess<Registered, Defined>;
+}
+
 /** True in Next.js, which compresses responses itself, and drops the `Content-Encoding` of compressed ones. */
 const isInNext = process.env.NEXT_RUNTIME !== undefined;
 
@@ -78,14 +98,27 @@ const isInNext = process.env.NEXT_RUNTIME !== undefined;
  * Starts serving an application's client views and mutators from its database.
  * @throws SetupError if the database is not migrated, or a view cannot be served; the message says what to do.
  */
-export async function createSync<Context extends UserContext = UserContext, Tx = ClientBase>(
-  options: SyncOptions<Context, Tx> & WithTx<Tx>,
-): Promise<Sync<Context>> {
+export async function createSync<
+  Context extends UserContext = UserContext,
+  Tx = ClientBase,
+  Registered extends Registry<Tx, Context> = Registry<Tx, Context>,
+  Defined extends Views<Context> = Views<Context>,
+>(
+  options: SyncOptions<Context, Tx> & WithTx<Tx> & ApplicationTypes<Registered, Defined>,
+): Promise<TypedSync<Context, Registered, Defined>> {
   return startSync(options);
+}
+
+/** The options that determine the types of a `TypedSync`. */
+interface ApplicationTypes<Registered, Defined> {
+  readonly mutators?: Registered | undefined;
+  readonly views: Defined;
 }
 
 /** A sync, with additional functions for running several of them. */
 export interface StartedSync<Context extends UserContext = UserContext> extends Sync<Context> {
+  /** Returns a user's access with any types; see `TypedSync`. */
+  as<Registered extends object, Defined extends Views<never>>(ctx: Context): UserAccess<Registered, Defined>;
   /** Ends what `drain` ends, but does not change `/readyz`, because another process answers on the same port. */
   endStreams(): void;
   /** The sources of its gauges. */
@@ -109,14 +142,14 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
 ): Promise<StartedSync<Context>> {
   const { basePath = '', rest = {}, compression = !isInNext, metrics = 'off', rates = {}, pokes } = options;
   const log = sharedResources?.log ?? resolveLogger(options.log);
-  const { limits } = options;
+  const { limits, schemaVersions } = options;
   const admission = new Admission({ limits, rates, streams: pokes, parent: sharedResources?.parentAdmission });
   const telemetry = sharedResources?.telemetry ?? (await Telemetry.start(metrics !== 'off', processes));
   const mutators = observeMutators(toMutators(options.mutators ?? defineMutators({}), options.validators), telemetry);
   const paths = syncPaths(basePath, options.paths);
   const engine = await startEngine(options, { mutators, telemetry, log, admission, sharedResources });
-  const { semaphores, replicaRouter, auditLog, pulls, pushes, streams, hooks, watches, transactions, upkeep } = engine;
-  const sample = sampleInput(options);
+  const { semaphores, replicaRouter, pulls, pushes, calls, streams, hooks, watches, upkeep } = engine;
+  const sample = await sampleInputFor(options);
   const readiness = new ServerReadiness({ replicaRouter, upkeep, sample });
 
   const { authenticate } = options;
@@ -130,15 +163,12 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   ];
   const listed = listViews(options.views);
   if (rest && (mutators.size > 0 || listed.length > 0)) {
-    const { schemaVersions, mapError } = options;
     const viewOptions = { ...shared, compression, views: listed, pulls, watches, schemaVersions };
     const views = {
       routes: viewRoutes<Context>(viewOptions),
       described: listed.map((view) => ({ ...view, rows: engine.rows.get(view.name) })),
     };
-    const { writes } = semaphores;
-    const calls = { mutators, transactions, writes, idempotent: true, auditLog, mapError };
-    const surface = { ...shared, ...calls, log };
+    const surface = { ...shared, mutators, calls, idempotent: true, log };
     routes.push(...restSurface({ ...rest, ...surface, views: listed.length > 0 ? views : undefined }));
   }
   const gaugeSources = { db: engine.db, semaphores, admission, replicaRouter, upkeep };
@@ -147,9 +177,10 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
     routes.push(metricsRoute({ telemetry, basePath, authenticate: metrics === 'public' ? undefined : authenticate }));
   }
   const observer = new RequestTelemetry(telemetry, sharedResources?.requestTracker);
+  const userRequests = new UserRequests({ views: listed, schemaVersions, pulls, calls, admission, observer, log });
   const appOptions = { observer, admission };
   const app = createApp(routes, log, appOptions);
-  const answer = (route: Route, request: Request, env: unknown) => createHandler(route, log, appOptions)(request, env);
+  const answering = (route: Route) => createHandler(route, log, appOptions);
 
   const endStreams = () => {
     streams.close();
@@ -157,25 +188,11 @@ export async function startSync<Context extends UserContext = UserContext, Tx = 
   };
   return {
     fetch: app.fetch,
-    pull: (request, ctx, env) =>
-      answer(
-        sync.pullRoute('*', () => ctx),
-        request,
-        env,
-      ),
-    push: (request, ctx, env) =>
-      answer(
-        sync.pushRoute('*', () => ctx),
-        request,
-        env,
-      ),
-    poke: (request, ctx, env) =>
-      answer(
-        sync.pokeRoute('*', () => ctx),
-        request,
-        env,
-      ),
+    pull: (request, ctx, env) => answering(sync.pullRoute('*', () => ctx))(request, env),
+    push: (request, ctx, env) => answering(sync.pushRoute('*', () => ctx))(request, env),
+    poke: (request, ctx, env) => answering(sync.pokeRoute('*', () => ctx))(request, env),
     onPoke: (...hook) => hooks.open(...hook),
+    as: (ctx) => createUserAccess(ctx, userRequests),
     disconnect: (userID) => engine.disconnect(userID),
     ready: () => replicaRouter.ready(sample),
     drain() {

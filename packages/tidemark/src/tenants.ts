@@ -17,6 +17,8 @@ import { Telemetry } from './telemetry/telemetry.js';
 import { TenantGauges } from './tenants/gauges.js';
 import type { TenantsOptions } from './tenants/options.js';
 import { TenantRegistry } from './tenants/tenant-registry.js';
+import { accessThrough, type UserAccess } from './user-access.js';
+import type { Views } from './view/define.js';
 
 /** The result of `createTenants`. */
 export interface Tenants<Context extends UserContext = UserContext>
@@ -29,6 +31,14 @@ export interface Tenants<Context extends UserContext = UserContext>
     clients?: PokedClients,
     onEnd?: () => unknown,
   ): Promise<() => void>;
+  /**
+   * Returns the access of a tenant's user for code of the server; see `Sync.as`. The type parameters are those of the
+   * tenant's mutators and views: `as<typeof mutators, typeof views>(tenant, ctx)`.
+   */
+  as<Registered extends object = object, Defined extends Views<never> = Views<never>>(
+    tenant: string,
+    ctx: Context,
+  ): UserAccess<Registered, Defined>;
   /** Ends everything that is open for a tenant's user, on all servers; see `Sync.disconnect`. */
   disconnect(tenant: string, userID: string): Promise<void>;
   /** Opens a tenant, and rejects with the reason if the server cannot answer its pulls. */
@@ -98,6 +108,7 @@ export async function startTenants<Context extends UserContext = UserContext, Tx
     push: (request, ctx, env) => serve(request, env, (sync) => sync.push(request, ctx, env)),
     poke: (request, ctx, env) => serve(request, env, (sync) => sync.poke(request, ctx, env)),
     onPoke: async (name, ...hook) => tenant(name).use((sync) => sync.onPoke(...hook)),
+    as: (name, ctx) => accessThrough(ctx, async (work) => tenant(name).useInTurn(async (sync) => work(sync.as(ctx)))),
     disconnect: async (name, userID) => tenant(name).use((sync) => sync.disconnect(userID)),
     ready: async (name) => tenant(name).use((sync) => sync.ready()),
     drain: () => registry.drain(),

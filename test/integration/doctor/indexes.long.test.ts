@@ -16,7 +16,9 @@ const patient = usePatient(`
   insert into event select i, i % 1000 from generate_series(1, 20000) i;
   analyze todo, list, event`);
 
-const view = (query: View<Context>['query']): Views<Context> => ({ seen: defineView({ query, key: 'id' }) });
+const view = (query: View<Context, unknown, unknown, unknown, undefined>['query']): Views<Context> => ({
+  seen: defineView({ query, key: 'id' }),
+});
 const inLists = view(
   ({ ctx }) => sql`select t.id, t.state from todo t join list l on l.id = t.list_id where l.owner_id = ${ctx.userID}`,
 );

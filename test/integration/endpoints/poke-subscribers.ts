@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { PokeStreams } from '../../../packages/tidemark/src/endpoints/subscriptions/poke-streams.js';
+import { WantChecker } from '../../../packages/tidemark/src/endpoints/want-checker.js';
 import { Admission } from '../../../packages/tidemark/src/limits/admission.js';
 import type { SubscribeRequest } from '../../../packages/tidemark/src/protocol/poke.js';
 import { setUp } from './requests.js';
@@ -22,8 +23,8 @@ export function setUpPokes({
 }: SubscriberOptions = {}) {
   const subscribers = new Set<() => void>();
   const requests: { ctx: UserContext; request: SubscribeRequest }[] = [];
-  const pokes = new PokeStreams<UserContext>(
-    {
+  const pokes = new PokeStreams<UserContext>({
+    replicaRouter: {
       async subscribe(ctx, request, poke) {
         await before();
         requests.push({ ctx, request });
@@ -31,9 +32,10 @@ export function setUpPokes({
         return () => void subscribers.delete(poke);
       },
     },
-    new Admission({ streams: { maxStreams: limit, maxStreamsPerUser: perUser } }).streams,
-    60_000,
-  );
+    admission: new Admission({ streams: { maxStreams: limit, maxStreamsPerUser: perUser } }),
+    wantChecker: new WantChecker({}, 0),
+    authenticateMs: 60_000,
+  });
   onTestFinished(() => pokes.close());
   const { send, lines, app } = setUp({ pokes, authenticate: () => user });
   return {

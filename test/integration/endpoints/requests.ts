@@ -6,6 +6,7 @@ import type { PushService } from '../../../packages/tidemark/src/endpoints/push-
 import { PokeStreams } from '../../../packages/tidemark/src/endpoints/subscriptions/poke-streams.js';
 import { SyncEndpoints, type SyncEndpointsOptions } from '../../../packages/tidemark/src/endpoints/sync.js';
 import { syncPaths } from '../../../packages/tidemark/src/endpoints/sync-paths.js';
+import { WantChecker } from '../../../packages/tidemark/src/endpoints/want-checker.js';
 import { json } from '../../../packages/tidemark/src/http/answer.js';
 import { createApp } from '../../../packages/tidemark/src/http/app.js';
 import type { Authenticate } from '../../../packages/tidemark/src/http/identify.js';
@@ -46,7 +47,12 @@ export function createPartsApp(parts: Partial<Parts>, log: Logger) {
     pull: async () => json({ cookie: 1 }),
     push: async () => null,
     authenticate: () => ({ userID: 'u' }),
-    pokes: new PokeStreams<UserContext>({ subscribe: async () => () => {} }, admission.streams, 60_000),
+    pokes: new PokeStreams<UserContext>({
+      replicaRouter: { subscribe: async () => () => {} },
+      admission,
+      wantChecker: new WantChecker({}, 0),
+      authenticateMs: 60_000,
+    }),
     ready: async () => {},
     isStopping: false,
     notifier: () => ({ subscribers: 0, lagMs: null }),

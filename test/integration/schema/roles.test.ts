@@ -148,7 +148,7 @@ describe('the server’s role', () => {
           rollback: false,
         },
       );
-    expect(await call(60)).toEqual({ text: '{"ok":true}', replayed: false });
+    expect(await call(60)).toEqual({ answer: '{"ok":true}', replayed: false });
     expect((await call(60)).replayed).toBe(true);
     // With a negative retention, the key has expired: it is pruned, and stored again.
     expect((await call(-1)).replayed).toBe(false);

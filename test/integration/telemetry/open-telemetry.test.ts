@@ -1,5 +1,5 @@
 /** The telemetry that an application's OpenTelemetry SDK receives. */
-import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { context, metrics, propagation, SpanKind, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
@@ -10,6 +10,11 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { authenticate } from '../../../examples/tasks/src/auth.js';
+import { mutators } from '../../../examples/tasks/src/mutators.js';
+import { views } from '../../../examples/tasks/src/views.js';
+import { createSync } from '../../../packages/tidemark/src/server.js';
+import { silent } from '../../support/log.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { mutation, pull, push, send } from '../conformance/wire.js';
 
@@ -73,6 +78,24 @@ it('a call continues the trace of its caller, and its span has the error', async
   expect(span!.spanContext().traceId).toBe(traceId);
   expect(span!.status.code).toBe(2);
   expect(span!.attributes).toMatchObject({ 'error.type': 'unknown-mutator' });
+});
+
+it('code of the server has the spans of a read and of a call in its own trace, without attributes of HTTP', async () => {
+  const { pool } = server;
+  const sync = await createSync({ database: pool, views, mutators, authenticate, log: silent });
+  spans.reset();
+  await trace.getTracer('application').startActiveSpan('page', async (page) => {
+    const as = sync.as({ userID: 'ann' });
+    await as.mutate.list.create({ id: 'o', name: 'a secret' });
+    await as.view('list').rows();
+    page.end();
+  });
+  await sync.close();
+  expect(paths()).toContain('page > tidemark.call > tidemark.statement > tidemark.mutator');
+  expect(paths()).toContain('page > tidemark.read > tidemark.statement');
+  const call = spans.getFinishedSpans().find(({ name }) => name === 'tidemark.call')!;
+  expect(call.kind).toBe(SpanKind.INTERNAL);
+  expect(call.attributes).toEqual({ 'tidemark.request.id': expect.any(String) });
 });
 
 it('spans contain no data of users', async () => {

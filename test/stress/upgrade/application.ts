@@ -88,7 +88,10 @@ const both: Application = {
   schemaVersions: ['2', '1'],
   views: {
     entry: defineView({
-      query: (input) => (input.schemaVersion === '1' ? first.views.entry!.query(input) : entryOf2(input)),
+      query: (input) =>
+        input.schemaVersion === '1'
+          ? first.views.entry!.query({ ...input, args: undefined as never })
+          : entryOf2(input),
       key: 'id',
     }),
     tag: defineView({ ...onlyFor('1'), query: ({ ctx }) => tagged(ctx.userID), key: 'id' }),
@@ -156,7 +159,12 @@ export async function rowsOf(
   const rows = new Map<string, unknown>();
   for (const [name, view] of Object.entries(views)) {
     if (view.schemaVersions && !view.schemaVersions.includes(schemaVersion)) continue;
-    const { text, values } = view.query({ ctx: { userID }, profileID: 'p', schemaVersion }) as ReturnType<typeof sql>;
+    const { text, values } = view.query({
+      ctx: { userID },
+      profileID: 'p',
+      schemaVersion,
+      args: undefined as never,
+    }) as ReturnType<typeof sql>;
     for (const row of await query(text, [...values])) rows.set(`${name}/${row.id}`, row);
   }
   return rows;

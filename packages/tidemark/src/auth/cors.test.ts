@@ -3,6 +3,7 @@ import { pull, setUp } from '../../../../test/integration/endpoints/requests.js'
 import { silent } from '../../../../test/support/log.js';
 import { listenForPokes } from '../../../../test/support/poke-reader.js';
 import { PokeStreams } from '../endpoints/subscriptions/poke-streams.js';
+import { WantChecker } from '../endpoints/want-checker.js';
 import { Admission } from '../limits/admission.js';
 import { type Listening, listen } from '../node.js';
 import { type CORSOptions, withCORS } from './cors.js';
@@ -132,7 +133,12 @@ describe('withCORS over HTTP', () => {
       poke = onChange;
       return () => {};
     };
-    const pokes = new PokeStreams<{ userID: string }>({ subscribe }, new Admission({}).streams, 60_000);
+    const pokes = new PokeStreams<{ userID: string }>({
+      replicaRouter: { subscribe },
+      admission: new Admission({}),
+      wantChecker: new WantChecker({}, 0),
+      authenticateMs: 60_000,
+    });
     const { fetch } = setUp({ pokes, authenticate: () => ({ userID: 'ann' }) }).app;
     const service = { fetch: withCORS(fetch, { origins: [app] }), drain: () => pokes.close(), close: async () => {} };
     listening = await listen(service, { log: silent, port: 0, hostname: '127.0.0.1', signals: false });

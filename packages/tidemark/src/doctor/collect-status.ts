@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { SetupError } from '../errors.js';
+import { sampleInputFor } from '../sample-args.js';
 import {
   type CaptureFault,
   type CaptureRow,
@@ -15,13 +16,13 @@ import { findRefusals } from '../schema/check-refusals.js';
 import { checkViews } from '../schema/check-views.js';
 import { type ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { installedVersion, refuseOther, supported } from '../schema/version.js';
-import { readQuery } from '../sql.js';
 import { analyze } from '../view/analyze.js';
+import { buildQuery } from '../view/build-query.js';
 import { partitionColumns } from '../view/change-costs.js';
 import { ClientViews, type ResolvedView } from '../view/client-views.js';
 import type { Strategy } from '../view/compile/strategy.js';
-import type { ViewInput } from '../view/define.js';
-import { sampleInput } from '../view/sample.js';
+import { queryOfInstances } from '../view/instances.js';
+import type { SampleInput } from '../view/sample.js';
 import { type ChangeStatus, readChanges } from './change-status.js';
 import { type Finding, type FindingCode, finding, findingFromMessage } from './finding.js';
 import { type LogStatus, readCapturedTables, readLog, readServer, type ServerStatus } from './log-status.js';
@@ -94,7 +95,7 @@ export async function collect(db: Database, config: Config): Promise<CollectedSt
   const code = version.breaking > supported.newest ? 'newer-schema' : 'not-migrated';
   const versionFault = await note(findings, code, null, async () => refuseOther(version, supported));
 
-  const input = sampleInput(config);
+  const input = await sampleInputFor(config);
   const readTables = new Map<number, Table>();
   const views: ViewStatus[] = [];
   for (const name of Object.keys(config.views)) {
@@ -136,7 +137,7 @@ async function viewStatus(
   db: Database,
   { views }: Config,
   name: string,
-  input: ViewInput<UserContext>,
+  input: SampleInput<UserContext>,
   readTables: Map<number, Table>,
   findings: Finding[],
 ): Promise<ViewStatus> {
@@ -146,7 +147,9 @@ async function viewStatus(
     resolved = await new ClientViews(db, { [name]: view }).resolve(input, '');
   });
   if (fault !== undefined) return { name, strategy: 'refused', reason: fault };
-  const analysis = await analyze(db, readQuery(view.query(input)).text, view.key, true);
+  const { text } = buildQuery(view, input, input.argsOf(name));
+  const one = await analyze(db, text, view.key, true);
+  const analysis = view.args ? await analyze(db, queryOfInstances(text, one.parameterTypes), view.key, true) : one;
   const { strategy, reason, tables } = analysis;
   for (const table of tables) readTables.set(table.oid, table);
   const partition = partitionColumns(analysis);

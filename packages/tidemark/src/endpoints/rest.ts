@@ -8,7 +8,6 @@ import { preferenceOf } from '../http/negotiation.js';
 import type { Exchange, Route } from '../http/route.js';
 import type { Admission } from '../limits/admission.js';
 import type { Reservation } from '../limits/budget.js';
-import type { Semaphore } from '../limits/semaphore.js';
 import { type CallRequest, decodeBatch } from '../protocol/calls.js';
 import { fromPathSegment } from '../protocol/path-segment.js';
 import type { Calls } from '../writes/calls.js';
@@ -20,8 +19,6 @@ export interface RestRoutesOptions<Context extends UserContext> {
   /** The prefix of `/api`. */
   readonly basePath: string;
   readonly admission: Admission;
-  /** The permits for calls. Default: calls need none. */
-  readonly writes?: Semaphore | undefined;
 }
 
 /** Creates the routes of REST calls: of single calls, with the mutator's name in the path, and of batches. */
@@ -78,17 +75,16 @@ function readBody(
 
 async function run<Context extends UserContext>(
   { request: { headers } }: Exchange,
-  { calls, writes }: RestRoutesOptions<Context>,
+  { calls }: RestRoutesOptions<Context>,
   caller: Caller<Context>,
   callRequest: CallRequest,
 ): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(headers);
   const rollback = prefersRollback(headers);
-  const runCalls = () => calls.run(callRequest, caller, { rollback, idempotencyKey });
-  const { text, replayed } = await (writes ? writes.run(caller.context.userID, runCalls, caller.request) : runCalls());
+  const { answer, replayed } = await calls.run(callRequest, caller, { rollback, idempotencyKey });
   return {
     kind: 'reply',
-    body: text,
+    body: answer,
     headers: {
       ...(rollback && { 'Preference-Applied': 'tx=rollback' }),
       ...(replayed && { 'Idempotent-Replayed': 'true' }),

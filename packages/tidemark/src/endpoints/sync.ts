@@ -12,9 +12,10 @@ import type { PullService } from './pull-service.js';
 import type { PushService } from './push-service.js';
 import type { PokeStreams } from './subscriptions/poke-streams.js';
 
-/** The maximum number of pull requests in the cache, and the maximum length of one, in bytes. */
+/** The maximum number and total length of pull requests in the cache, and the maximum length of one, in UTF-16 units. */
 const maxCachedRequests = 10_000;
-const maxCachedLength = 2048;
+const maxCachedLength = 32 * 1024 * 1024;
+const maxRequestLength = 64 * 1024;
 
 /** The options of `SyncEndpoints`. */
 export interface SyncEndpointsOptions<Context extends UserContext> extends Delivery {
@@ -57,7 +58,7 @@ export class SyncEndpoints<Context extends UserContext> {
   /** Returns the route of streams of pokes at a path, for callers that `authenticate` identifies. */
   pokeRoute(path: string, authenticate: Authenticate<Context>): Route {
     return {
-      methods: ['GET'],
+      methods: ['GET', 'POST'],
       path,
       label: `${this.#options.basePath}/sync/poke`,
       handle: (exchange) => this.#options.pokes.open(exchange, authenticate),
@@ -97,10 +98,13 @@ export class SyncEndpoints<Context extends UserContext> {
 
 /** Decodes pull requests. Has a cache by text, because a client repeats the same request while nothing changes. */
 class PullDecoder {
-  readonly #cache = new BoundedMap<string, PullRequest>(maxCachedRequests);
+  readonly #cache = new BoundedMap<string, PullRequest>(maxCachedRequests, {
+    maxSize: maxCachedLength,
+    sizeOf: (text) => text.length,
+  });
 
   async decode(bytes: Uint8Array): Promise<ReturnType<typeof decodePullRequest>> {
-    if (bytes.byteLength > maxCachedLength) return decodePullRequest(await parse(bytes));
+    if (bytes.byteLength > maxRequestLength) return decodePullRequest(await parse(bytes));
     const text = decodeText(bytes);
     const cachedRequest = this.#cache.get(text);
     if (cachedRequest) return cachedRequest;

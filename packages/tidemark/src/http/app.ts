@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { Problem } from '../errors.js';
 import type { Admission } from '../limits/admission.js';
-import { describeError, type Logger, withFields } from '../log.js';
+import type { Logger } from '../log.js';
 import type { Answer } from './answer.js';
 import { addressOf, releaseBody } from './node-exchange.js';
-import { problemBody, toProblem } from './problem.js';
+import { problemBody, toLoggedProblem } from './problem.js';
 import { requestIDOf } from './request-id.js';
 import { RequestRecord, StreamedResponse } from './request-record.js';
-import type { Annotations, Exchange, RequestID, RequestObserver, Route } from './route.js';
+import type { Exchange, RequestID, RequestObserver, Route } from './route.js';
 import { toBody } from './sending/stream.js';
 
 /** An HTTP application, created by `createApp`. */
@@ -100,23 +100,15 @@ async function respond(
   { route, logLevel, log, options: { observer, admission } }: Parts,
   handler: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Response> {
-  observer?.began();
   const requestID = requestIDOf(request.headers);
-  const requestLog = withFields(log, { requestID: requestID.value });
-  const annotations: Annotations = {};
+  const subject = { method: request.method, path };
+  const record = new RequestRecord({ subject, requestID: requestID.value, route, logLevel, log, observer });
+  const { log: requestLog, annotations } = record;
   const exchange = { request, requestID, log: requestLog, annotations, admission };
-  const record = new RequestRecord({
-    method: request.method,
-    path,
-    route,
-    logLevel,
-    log: requestLog,
-    observer,
-    annotations,
-  });
   try {
     if (admission) await admission.admitAddress(request, addressOf(env), requestLog);
-    const answer = await (observer ? observer.around({ exchange, route }, () => handler(exchange)) : handler(exchange));
+    const begun = { route, requestID: requestID.value, request };
+    const answer = await (observer ? observer.around(begun, () => handler(exchange)) : handler(exchange));
     if (answer.kind === 'json') {
       record.end(200, Buffer.byteLength(answer.text));
       return new Response(answer.text, { headers: headersOf(requestID) });
@@ -131,8 +123,7 @@ async function respond(
     const body = await toBody(answer.pieces, streamed);
     return new Response(body, { headers: { ...headersOf(requestID), ...answer.headers } });
   } catch (error) {
-    const problem = toProblem(error);
-    if (problem.status >= 500) logFailure(requestLog, problem);
+    const problem = toLoggedProblem(error, requestLog);
     if (problem.code === 'body-too-large') releaseBody(env);
     const body = problemBody(problem, requestID.value);
     record.end(problem.status, Buffer.byteLength(body), { code: problem.code });
@@ -161,10 +152,4 @@ function eventHeadersOf(requestID: RequestID): Record<string, string> {
     'Cache-Control': 'private, no-store, no-transform',
     'X-Accel-Buffering': 'no',
   };
-}
-
-function logFailure(log: Logger, problem: Problem): void {
-  const { code, message: detail, cause } = problem;
-  const level = code === 'internal' ? 'error' : 'warn';
-  log[level]({ code, detail, ...(cause !== undefined && { error: describeError(cause) }) }, 'A request failed');
 }

@@ -1,11 +1,22 @@
 import { isOfPrivileges, isTransient } from '../db/sqlstate.js';
 import { catalogue, Problem, type ProblemCode, problemType, SetupError } from '../errors.js';
+import { describeError, type Logger } from '../log.js';
 
 /** Turns any thrown value into a Problem for the caller. A Problem for an unknown error reveals nothing. */
 export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   const [code, detail] = meaningOf(thrown);
   return new Problem(code, detail, { cause: thrown });
+}
+
+/** Turns a request's failure into a Problem for the caller, and logs a failure that the caller cannot fix. */
+export function toLoggedProblem(thrown: unknown, log: Logger): Problem {
+  const problem = toProblem(thrown);
+  const { status, code, message: detail, cause } = problem;
+  if (status < 500) return problem;
+  const level = code === 'internal' ? 'error' : 'warn';
+  log[level]({ code, detail, ...(cause !== undefined && { error: describeError(cause) }) }, 'A request failed');
+  return problem;
 }
 
 function meaningOf(thrown: unknown): [code: ProblemCode, detail: string] {

@@ -45,6 +45,15 @@ export function annotate({ annotations }: { readonly annotations?: Annotations |
   if (annotations) Object.assign(annotations, more);
 }
 
+/** A request whose work begins. */
+export interface RequestStart {
+  /** The route's label; `other` if there is none. */
+  readonly route: string;
+  readonly requestID: string;
+  /** Undefined if code of the server makes the request. */
+  readonly request?: Pick<Request, 'method' | 'headers'> | undefined;
+}
+
 /** A request whose response has ended. */
 export interface RequestEnd {
   /** The route's label; `other` if there is none. */
@@ -60,7 +69,7 @@ export interface RequestEnd {
 export interface RequestObserver {
   began(): void;
   /** Runs the work of a route, for example in a span. */
-  around<T>(request: { readonly exchange: Exchange; readonly route: string }, work: () => Promise<T>): Promise<T>;
+  around<T>(start: RequestStart, work: () => Promise<T>): Promise<T>;
   ended(end: RequestEnd): void;
 }
 

@@ -8,6 +8,8 @@ export interface RequestLimits {
   readonly call: number;
   /** The maximum number of mutations in a push. Default 10,000. */
   readonly mutations: number;
+  /** The maximum number of instances of views with arguments that a client can want. Default 200. */
+  readonly wants: number;
   /** The maximum number of bytes of bodies in memory. One user can have a quarter, or one body. Default 32 MiB. */
   readonly bodies: number;
   /** The maximum number of bytes in temporary files for slow clients. One user can have a quarter. Default 1 GiB. */
@@ -24,6 +26,7 @@ const defaults: RequestLimits = {
   push: 4 * MiB,
   call: MiB,
   mutations: 10_000,
+  wants: 200,
   bodies: 32 * MiB,
   spool: 1024 * MiB,
 };

@@ -83,7 +83,8 @@ export async function createDocument(options: DocumentOptions): Promise<Document
   const schemas = new ComponentSchemas([...reservedComponents(mutators), ...componentsOfViews(views)]);
   const hasMutators = mutators.length > 0 || views.length === 0;
   const hasViews = views.length > 0;
-  const problems = describeProblems({ hasMutators, hasViews, idempotent });
+  const hasArgs = options.views?.some(({ args }) => args) ?? false;
+  const problems = describeProblems({ hasMutators, hasViews, hasArgs, idempotent });
   const parameters = hasMutators ? describeParameters(idempotent) : {};
   const common: Common = { parameters: parameterRefs(parameters), failures: problems.ofCalls, idempotent };
 

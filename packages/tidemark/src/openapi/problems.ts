@@ -32,6 +32,7 @@ const codesOfReads: readonly ProblemCode[] = [
   'forbidden',
   'unknown-view',
   'unknown-key',
+  'invalid-args',
   'too-many-requests',
   'internal',
   'unavailable',
@@ -62,13 +63,15 @@ export interface Problems {
 export interface Surface {
   readonly hasMutators: boolean;
   readonly hasViews: boolean;
+  /** True if a view has arguments. */
+  readonly hasArgs: boolean;
   readonly idempotent: boolean;
 }
 
 /** Describes the failures in the catalogue. */
-export function describeProblems({ hasMutators, hasViews, idempotent }: Surface): Problems {
+export function describeProblems({ hasMutators, hasViews, hasArgs, idempotent }: Surface): Problems {
   const ofCalls = hasMutators ? codesOfCalls.filter((code) => idempotent || !codesOfKeys.has(code)) : [];
-  const ofReads = hasViews ? codesOfReads : [];
+  const ofReads = hasViews ? codesOfReads.filter((code) => hasArgs || code !== 'invalid-args') : [];
   const calls = byStatus(ofCalls, hasMutators ? { '4XX': refusal() } : {});
   const reads = byStatus(ofReads);
   return {

@@ -76,6 +76,7 @@ export interface Parameter extends HeaderObject {
   readonly name: string;
   readonly in: 'header' | 'path' | 'query';
   readonly required?: true | undefined;
+  readonly example?: unknown;
 }
 
 export interface Response {

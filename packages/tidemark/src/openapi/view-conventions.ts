@@ -46,6 +46,11 @@ export const viewParameters: Readonly<Record<string, Parameter>> = {
   },
 };
 
+/** The parameters of query strings that are not arguments of views. */
+export const reservedParameters: ReadonlySet<string> = new Set(
+  Object.values(viewParameters).flatMap((parameter) => (parameter.in === 'query' ? parameter.name : [])),
+);
+
 /** The entries of `components/headers` for operations on views. */
 export const viewHeaders: Readonly<Record<string, HeaderObject>> = {
   ETag: { description: 'Names this state of the rows.', schema: { type: 'string' } },

@@ -7,7 +7,7 @@ import type { ComponentSchemas } from './schemas/component-schemas.js';
 import { describeValidator } from './schemas/json-schema.js';
 import { type DescribedRows, rowSchema } from './schemas/row-schema.js';
 import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
-import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
+import { notModified, patchSchema, reservedParameters, rowsResponse, viewParameters } from './view-conventions.js';
 
 /** The properties of a view that the document describes. */
 export interface DescribedView {
@@ -20,6 +20,10 @@ export interface DescribedView {
   readonly template?: string | undefined;
   /** Postgres's description of its rows, if it was requested. */
   readonly rows?: DescribedRows | undefined;
+  /** The application's validator of its arguments, if it has any. */
+  readonly args?: StandardSchemaV1 | undefined;
+  /** Arguments as an example. */
+  readonly sampleArgs?: unknown;
   /** The application's validator of its rows, which takes precedence. */
   readonly row?: StandardSchemaV1 | undefined;
 }
@@ -28,9 +32,13 @@ export interface DescribedView {
 interface NamedView {
   readonly view: DescribedView;
   readonly schema: SchemaObject;
+  /** The schema of the arguments, if the view has any. */
+  readonly args: SchemaObject | undefined;
   readonly read: string;
   readonly readRow: string;
   readonly row: string;
+  /** The component of the arguments. */
+  readonly argsName: string;
   readonly patch: string;
 }
 
@@ -50,13 +58,28 @@ export async function nameViews(
   warnings: string[],
 ): Promise<NamedView[]> {
   const schemas = await Promise.all(views.map((view) => schemaOf(view, warnings)));
+  const args = await Promise.all(views.map((view) => argsOf(view, warnings)));
   return views.map((view, i) => {
     const name = upperFirst(toCamelCase(view.name, 'view'));
     const read = operationIds.take(`read${name}`);
     const component = read.replace(/^read/, '');
     const readRow = operationIds.take(`${read}Row`);
-    return { view, schema: schemas[i]!, read, readRow, row: `${component}Row`, patch: `${component}Patch` };
+    const names = { row: `${component}Row`, patch: `${component}Patch`, argsName: `${component}Args` };
+    return { view, schema: schemas[i]!, args: args[i], read, readRow, ...names };
   });
+}
+
+async function argsOf({ name, args }: DescribedView, warnings: string[]): Promise<SchemaObject | undefined> {
+  if (!args) return undefined;
+  const { schema, lack } = await describeValidator(args, 'input');
+  if (lack !== undefined) warnings.push(`${name}: its arguments ${lack}`);
+  const taken = Object.keys((schema.properties ?? {}) as object).filter((property) => reservedParameters.has(property));
+  if (taken.length > 0) {
+    warnings.push(
+      `${name}: over HTTP, its arguments ${taken.join(', ')} have the names of other parameters; rename them`,
+    );
+  }
+  return schema;
 }
 
 async function schemaOf({ name, row, rows }: DescribedView, warnings: string[]): Promise<SchemaObject> {
@@ -68,7 +91,9 @@ async function schemaOf({ name, row, rows }: DescribedView, warnings: string[]):
 
 /** Returns the names of the components of views. */
 export function componentsOfViews(views: readonly NamedView[]): string[] {
-  return views.length === 0 ? [] : [listComponent, ...views.flatMap(({ row, patch }) => [row, patch])];
+  return views.length === 0
+    ? []
+    : [listComponent, ...views.flatMap(({ row, patch, args, argsName }) => [row, patch, ...(args ? [argsName] : [])])];
 }
 
 /** Describes the paths that read views, and adds the components that they need. */
@@ -82,7 +107,8 @@ export function describeViews(
   return [
     [root, { get: listOperation(listID, schemas, failures) }],
     ...views.flatMap((named): [string, PathItem][] => {
-      const { view, schema, row, patch } = named;
+      const { view, schema, row, patch, args, argsName } = named;
+      if (args) schemas.hoist(argsName, args, 'input');
       const rowRef = schemas.hoist(row, schema, 'input');
       const patchRef = schemas.set(patch, patchSchema(view.keys, rowRef));
       const path = `${root}/${toPathSegment(view.name)}`;
@@ -157,34 +183,51 @@ function listOperation(
 }
 
 function readOperation(
-  { view, read }: NamedView,
+  named: NamedView,
   row: Reference,
   patch: Reference,
   failures: Readonly<Record<string, Reference>>,
 ): Operation {
+  const { view, read } = named;
   const rows: SchemaObject = { type: 'array', items: { ...row } };
   return {
     operationId: read,
     tags: [viewsTag.name],
     summary: `Read ${view.name}`,
     description: `The caller's rows of the view \`${view.name}\`, in the order of their keys; or, with \`since\`, what has changed.`,
-    parameters: allParameters,
+    parameters: [...argumentParameters(named), ...allParameters],
     responses: { 200: rowsResponse(rows, patch), 304: notModified, ...failures },
   };
 }
 
+/** Returns a parameter for each argument. Its schema is that of the component, because it may refer to others there. */
+function argumentParameters({ view, args, argsName }: NamedView): Parameter[] {
+  const properties = Object.entries((args?.properties ?? {}) as Record<string, SchemaObject>);
+  const required = new Set((args?.required ?? []) as string[]);
+  const examples = (view.sampleArgs ?? {}) as Readonly<Record<string, unknown>>;
+  return properties.map(([name, { description }]) => ({
+    name,
+    in: 'query',
+    ...(required.has(name) && { required: true as const }),
+    description: typeof description === 'string' ? description : 'An argument of the view.',
+    schema: { $ref: `#/components/schemas/${argsName}/properties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` },
+    ...(examples[name] !== undefined && { example: examples[name] }),
+  }));
+}
+
 function readRowOperation(
-  { view, readRow }: NamedView,
+  named: NamedView,
   row: Reference,
   patch: Reference,
   failures: Readonly<Record<string, Reference>>,
 ): Operation {
+  const { view, readRow } = named;
   return {
     operationId: readRow,
     tags: [viewsTag.name],
     summary: `Read a row of ${view.name}`,
     description: `The row of the view \`${view.name}\` with a key: ${keyOf(view)}.`,
-    parameters: [keyParameter, ...allParameters],
+    parameters: [keyParameter, ...argumentParameters(named), ...allParameters],
     responses: { 200: rowsResponse({ ...row }, patch), 304: notModified, ...failures },
   };
 }

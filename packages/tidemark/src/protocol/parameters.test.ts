@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openParameters, sealParameters, type ViewTexts } from './parameters.js';
+import { maxInstanceBytes, openParameters, sealParameters, type ViewTexts } from './parameters.js';
 
 const views: ViewTexts = [['ann', 'list 1'], [], ['ann'], ['ann', null, '']];
 const sealed = sealParameters(views, 'ann', ['secret'])!;
@@ -34,6 +35,16 @@ describe('parameters in a cookie', () => {
     const ivOf = (text: string) => text.slice(0, 16);
     const others = Array.from({ length: 100 }, (_, i) => sealParameters([[String(i)]], 'ann', ['secret'])!);
     expect(new Set([sealed, ...others].map(ivOf)).size).toBe(101);
+  });
+
+  it('are compressed if they are those of many instances', () => {
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    const instances: ViewTexts = [[JSON.stringify(ids), JSON.stringify(ids.map(() => 'ann'))], ['ann']];
+    expect(sealParameters(instances, 'ann', ['secret'])).toBeUndefined();
+    const many = sealParameters(instances, 'ann', ['secret'], maxInstanceBytes)!;
+    expect(many.length).toBeLessThan(6_500);
+    expect(openParameters(many, 'ann', ['secret'])).toEqual(instances);
+    expect(sealParameters(instances, 'ann', ['secret'], 1_000)).toBeUndefined();
   });
 
   it('are short if many views share them, and left out if they are too long', () => {

@@ -3,31 +3,43 @@
  * up in logs.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { deflateSync, inflateSync } from 'node:zlib';
 import type { Secrets } from './cookie.js';
 
 /** The parameters of each view, as text. */
 export type ViewTexts = readonly (readonly (string | null)[])[];
 
-/** The maximum number of bytes of parameters in a cookie. */
-const maxBytes = 200;
+/** The maximum number of bytes of parameters in a cookie; and that of a client that wants instances of views. */
+export const maxBytes = 200;
+export const maxInstanceBytes: number = 64 * 1024;
 
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
+/** The first byte of what `deflateSync` returns. */
+const compressed = 0x78;
+
 /** Each distinct text, then each view's indexes into these. Most of a user's views have the user ID as a parameter. */
 type Packed = [texts: readonly (string | null)[], ...views: number[][]];
 
 /**
  * Encrypts parameters with the secret that signs cookies. For one user, equal parameters give equal results.
+ * @param limit the maximum number of bytes before they are compressed
  * @returns undefined if they are too long for a cookie
  */
-export function sealParameters(views: ViewTexts, userID: string, [secret]: Secrets): string | undefined {
+export function sealParameters(
+  views: ViewTexts,
+  userID: string,
+  [secret]: Secrets,
+  limit: number = maxBytes,
+): string | undefined {
   const texts = [...new Set(views.flat())];
   const packed: Packed = [texts, ...views.map((own) => own.map((text) => texts.indexOf(text)))];
-  const plain = Buffer.from(JSON.stringify(packed));
-  if (plain.length > maxBytes) return undefined;
+  const json = Buffer.from(JSON.stringify(packed));
+  if (json.length > limit) return undefined;
+  const plain = json.length > maxBytes ? deflateSync(json) : json;
   const { key, ivKey } = keysOf(secret, userID);
   // A hash of the plain text, so that no two texts share an IV.
   const iv = createHmac('sha256', ivKey).update(plain).digest().subarray(0, ivBytes);
@@ -43,19 +55,24 @@ export function openParameters(sealed: string, userID: string, secrets: Secrets)
   for (const secret of secrets) {
     const plain = decrypted(bytes, keysOf(secret, userID).key);
     if (plain === undefined) continue;
-    const [texts, ...views] = JSON.parse(plain) as Packed;
+    const [texts, ...views] = JSON.parse(jsonIn(plain)) as Packed;
     return views.map((indexes) => indexes.map((index) => texts[index]!));
   }
   return undefined;
 }
 
-function decrypted(bytes: Buffer, key: Buffer): string | undefined {
+/** Compressed parameters begin with another byte than JSON does. */
+function jsonIn(plain: Buffer): string {
+  return (plain[0] === compressed ? inflateSync(plain) : plain).toString();
+}
+
+function decrypted(bytes: Buffer, key: Buffer): Buffer | undefined {
   const end = bytes.length - tagBytes;
   if (end < ivBytes) return undefined;
   const decrypting = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
   try {
     decrypting.setAuthTag(bytes.subarray(end));
-    return Buffer.concat([decrypting.update(bytes.subarray(ivBytes, end)), decrypting.final()]).toString();
+    return Buffer.concat([decrypting.update(bytes.subarray(ivBytes, end)), decrypting.final()]);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-import { type Envelope, readEnvelope, readOptionalFlag } from './fields.js';
+import { type Envelope, field, readEnvelope, readObject, readOptionalFlag } from './fields.js';
+import { decodeWants, type RequestedWant, type Want } from './wants.js';
 
 /** A request to subscribe to pokes, from the request's query string. */
 export interface PokeRequest extends Envelope {
@@ -26,7 +27,10 @@ export interface PokedClients {
 }
 
 /** A subscription to pokes, of one client group or of all client groups of a user. */
-export type SubscribeRequest = Omit<PokeRequest, 'clientGroupID'> & Pick<PokedClients, 'clientGroupID'>;
+export interface SubscribeRequest extends Omit<PokeRequest, 'clientGroupID'>, Pick<PokedClients, 'clientGroupID'> {
+  /** The wanted instances of views with arguments. Default: none. */
+  readonly wants?: readonly Want[] | undefined;
+}
 
 /**
  * Checks the clients that an application names, and fills in the defaults.
@@ -48,6 +52,14 @@ export function decodePokeRequest(query: URLSearchParams): PokeRequest {
     ...readEnvelope((name) => query.get(name) ?? (name === 'schemaVersion' ? '' : undefined)),
     refused: readOptionalFlag(flags.get(refused) ?? refused, 'refused'),
   };
+}
+
+/**
+ * Decodes the JSON value of the body of a poke request.
+ * @throws Problem `malformed-request`, naming the field.
+ */
+export function decodePokeBody(body: unknown): readonly RequestedWant[] | undefined {
+  return decodeWants(field(readObject(body, 'The body'), 'wants'));
 }
 
 /** The event of a poke. It means only that there is something to pull. */

@@ -9,6 +9,7 @@ import {
   readOptionalFlag,
 } from './fields.js';
 import type { VersionNotSupported } from './protocol-error.js';
+import { decodeWants, type RequestedWant } from './wants.js';
 
 /** The client group ID of reads, which have no client group. No client's group has an empty ID. */
 export const noGroup = '';
@@ -21,6 +22,10 @@ export interface PullRequest extends Envelope {
   readonly client?: { readonly id: string; readonly lastMutationID: number } | undefined;
   /** True if the client view includes the refused mutations of the user and profile. Default false. */
   readonly refused?: boolean | undefined;
+  /** The wanted instances of views with arguments: the same object if the same request is repeated. Default: none. */
+  readonly wants?: readonly RequestedWant[] | undefined;
+  /** True if a first sync may come in stages. Default false. */
+  readonly stages?: boolean | undefined;
 }
 
 /** Returns the response to a client that lacks nothing, as JSON text: the cookie that it sent, and an empty patch. */
@@ -45,6 +50,8 @@ export function decodePullRequest(body: unknown): PullRequest | VersionNotSuppor
     cookie,
     client,
     refused: readOptionalFlag(field(request, 'refused'), 'refused'),
+    wants: decodeWants(field(request, 'wants')),
+    stages: readOptionalFlag(field(request, 'stages'), 'stages'),
   };
 }
 

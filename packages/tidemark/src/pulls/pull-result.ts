@@ -38,6 +38,8 @@ export interface PatchResult {
   readonly reason?: ResetReason | undefined;
   readonly cookie: Cookie;
   readonly lastMutationIDChanges: Readonly<Record<string, number>>;
+  /** The names of the views of later stages, which the client has yet to receive; undefined if there are none. */
+  readonly laterViews?: readonly string[] | undefined;
   /** The first part of the ops or rows. */
   readonly firstChunks: readonly Uint8Array[];
   /** The remaining ops or rows. The caller must close it. */

@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import { CookieCache } from '../change-log/cookie-cache.js';
 import type { UserContext } from '../context.js';
+import type { Database } from '../db/database.js';
 import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
-import type { ResolvedViews } from '../schema/schema-cache.js';
+import type { Want } from '../protocol/wants.js';
+import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import type { ObservedState } from '../store/observation.js';
+import { rowsWithoutColumns } from '../store/patches/full-patch.js';
 import type { RowLimit } from '../store/patches/patch-sql.js';
 import type { Collaborators } from './collaborators.js';
 import { DeltaSizes } from './delta-size.js';
@@ -26,6 +29,7 @@ import { type PatchRead, readDelta, readEverything } from './read-patch.js';
 import type { Reader } from './reader.js';
 import type { PullSession, PullTarget } from './session.js';
 import { SharedReads } from './shared-reads.js';
+import { nextStage } from './stages.js';
 
 /**
  * The pause before each attempt after the first. A migration may alter one table after another, each in a transaction
@@ -55,11 +59,12 @@ interface Attempt<Context extends UserContext> {
 /** Answers pulls from one database. */
 export class Puller<Context extends UserContext> {
   readonly #collaborators: Collaborators<Context>;
+  readonly #limitedDatabase: Database;
 
   constructor({ poller, ...options }: PullerOptions<Context>) {
-    const limitedDatabase = throttleQueries(options.semaphores.reads, options.db);
-    const reads = new SharedReads(limitedDatabase, poller);
-    const sizes = new DeltaSizes(limitedDatabase);
+    this.#limitedDatabase = throttleQueries(options.semaphores.reads, options.db);
+    const reads = new SharedReads(this.#limitedDatabase, poller);
+    const sizes = new DeltaSizes(this.#limitedDatabase);
     this.#collaborators = { ...options, cookies: new CookieCache(), reads, sizes };
   }
 
@@ -74,15 +79,50 @@ export class Puller<Context extends UserContext> {
     const { schemaCache } = this.#collaborators;
     let observed: ObservedState | undefined;
     for (const pauseMs of [...pausesMs, undefined]) {
-      const { resolved, reading } = await schemaCache.resolveWith(session.input, session.part);
+      const { resolved, reading, laterViews } = await this.#resolve(session);
       const result = await this.#answer({ session, resolved, observed, primary });
-      if (result.kind !== 'outdated') return result;
+      if (result.kind !== 'outdated') return 'cookie' in result ? { ...result, laterViews } : result;
       observed = result.state;
       if (pauseMs === undefined) break;
       await sleep(pauseMs);
       schemaCache.forget(reading);
     }
     throw new Problem('unavailable', 'The tables are being altered; try again later');
+  }
+
+  /** Returns the wants whose instances cannot be read because of their arguments. Reads each of them alone. */
+  async failingWants({ input }: PullSession<Context>): Promise<readonly Want[]> {
+    const failing: Want[] = [];
+    for (const want of input.wants ?? []) {
+      const instance = { ...input, wants: [want], names: new Set([want.view]) };
+      try {
+        const { views } = await this.#collaborators.schemaCache.resolve(instance);
+        await this.#limitedDatabase.query({ text: `select count(*) from (${views.map(rowsWithoutColumns)}) r` });
+      } catch (error) {
+        if (!isOfValues(error)) throw error;
+        failing.push(want);
+      }
+    }
+    return failing;
+  }
+
+  /** Resolves the session's views: in stages, those that the client receives next. */
+  async #resolve({
+    input,
+    part,
+    stages,
+    request,
+  }: PullSession<Context>): Promise<
+    Awaited<ReturnType<SchemaCache<Context>['resolveWith']>> & Pick<PatchResult, 'laterViews'>
+  > {
+    const { schemaCache, cookies } = this.#collaborators;
+    const all = await schemaCache.resolveWith(input, part);
+    if (!stages) return all;
+    const cookie = cookies.open(request.cookie, all.resolved.schema.secrets)?.cookie;
+    const stage = nextStage(all.resolved, cookie?.views);
+    if (!stage) return all;
+    const { names, laterViews } = stage;
+    return { ...(await schemaCache.resolveWith({ ...input, names }, part)), laterViews };
   }
 
   /** Answers a pull. If Postgres refuses a row's key, searches for the row by the text of its key. */

@@ -29,8 +29,8 @@ export async function* rowsAsLines(patchResult: PatchResult): Bytes {
   return undefined;
 }
 
-/** Returns the only row, as JSON; undefined if there is none. */
-export async function rowOf(patchResult: PatchResult): Promise<string | undefined> {
+/** Returns rows as JSON, with commas between them; undefined if there are none. */
+export async function rowsText(patchResult: PatchResult): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   for await (const bytes of linesIn(patchResult)) chunks.push(bytes);
   return chunks.length === 0 ? undefined : Buffer.concat(chunks).toString();
@@ -59,7 +59,7 @@ export async function* opsAsEvent(patchResult: PatchResult, lines: Lines = lines
 }
 
 /** Returns the token for the next request. */
-function baseOf(cookie: Cookie): string {
+export function baseOf(cookie: Cookie): string {
   return tokenOf(cookie) ?? noState;
 }
 

@@ -1,7 +1,9 @@
 /** A pull or a read of an identified caller, as plain data. */
+
 import type { UserContext } from '../context.js';
 import type { Caller } from '../http/identify.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
+import type { Want } from '../protocol/wants.js';
 import type { ClientViewInput, ResolvedViews } from '../schema/schema-cache.js';
 import type { GroupRequest } from '../store/observation.js';
 import type { ViewPart } from '../view/client-views.js';
@@ -26,18 +28,24 @@ export interface PullSession<Context extends UserContext = UserContext> {
   readonly part: ViewPart | undefined;
   /** `rows`: all data as rows, in the order of their keys. The cookie stays the same until something changes. */
   readonly format: 'ops' | 'rows';
+  /** True if a first sync may come in stages. */
+  readonly stages: boolean;
   /** The commits that a standby must show, besides those that the cookie has seen. */
   readonly freshness: 'own mutations' | 'all commits' | 'none';
 }
 
-/** Returns the session of a pull. */
+/**
+ * Returns the session of a pull.
+ * @param wants the wanted instances of views with arguments
+ */
 export function pullSession<Context extends UserContext>(
   request: PullRequest,
   caller: Caller<Context>,
+  wants?: readonly Want[],
 ): PullSession<Context> {
-  const { profileID, schemaVersion, refused } = request;
-  const input = { ctx: caller.context, profileID, schemaVersion, refused };
-  return { caller, request, input, part: undefined, format: 'ops', freshness: 'own mutations' };
+  const { profileID, schemaVersion, refused, stages = false } = request;
+  const input = { ctx: caller.context, profileID, schemaVersion, refused, wants };
+  return { caller, request, input, part: undefined, format: 'ops', stages, freshness: 'own mutations' };
 }
 
 /** Returns the session of a read. */
@@ -47,7 +55,7 @@ export function readSession<Context extends UserContext>(
 ): PullSession<Context> {
   const request = { clientGroupID: noGroup, client: undefined, cookie };
   const input = { ctx: caller.context, profileID, schemaVersion };
-  return { caller, request, input, part, format, freshness: isFollowing ? 'none' : 'all commits' };
+  return { caller, request, input, part, format, stages: false, freshness: isFollowing ? 'none' : 'all commits' };
 }
 
 /** Returns the key by which pulls and subscribers are assigned to standbys. */

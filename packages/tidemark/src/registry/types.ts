@@ -45,7 +45,8 @@ type Merged<Functions> = [Functions] extends [(types: infer All) => void]
   ? { readonly [Name in keyof All]: All[Name] }
   : never;
 
-type TypesOf<Registry> = Registry extends { readonly '~types'?: infer All } ? NonNullable<All> : never;
+/** The types of all mutators of a registry, by their names; without names if the registry has no types. */
+export type TypesOf<Registry> = Registry extends { readonly '~types'?: infer All } ? NonNullable<All> : never;
 
 type Part<Registry, Of extends keyof MutatorTypes> = {
   readonly [Name in keyof TypesOf<Registry>]: TypesOf<Registry>[Name] extends MutatorTypes

@@ -5,6 +5,7 @@ import { NoPermitError } from '../limits/semaphore.js';
 import { describeError, type Logger } from '../log.js';
 import type { NotifierState } from '../pokes/poke-notifier.js';
 import type { SubscribeRequest } from '../protocol/poke.js';
+import type { Want } from '../protocol/wants.js';
 import type { ConsistencyState } from '../pulls/consistency-checker.js';
 import { PrimaryState } from '../pulls/primary-state.js';
 import type { PullResult } from '../pulls/pull-result.js';
@@ -78,6 +79,11 @@ export class ReplicaRouter<Context extends UserContext> {
     if (typeof result !== 'string') return result;
     this.#options.metrics.count('tidemark.standby.fallback', { reason: result });
     return this.#primary.puller.pull(session);
+  }
+
+  /** Like `Puller.failingWants`, on the primary. */
+  failingWants(session: PullSession<Context>): Promise<readonly Want[]> {
+    return this.#primary.puller.failingWants(session);
   }
 
   /** Like `PokeNotifier.subscribe`, on the replicas that the client's pulls read from. */

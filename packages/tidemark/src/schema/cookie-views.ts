@@ -2,8 +2,11 @@
 import { SetupError } from '../errors.js';
 import type { CookieFields } from '../protocol/cookie.js';
 import { openParameters } from '../protocol/parameters.js';
+import type { InstanceChange } from '../store/patches/instance-change.js';
 import type { RemovedView } from '../store/patches/view-set-change.js';
 import type { ResolvedView } from '../view/client-views.js';
+import { diffInstances, type InstanceTexts } from '../view/instances.js';
+import { instanceParameters, instancesIn } from '../view/served-view.js';
 import { type Digests, keysDigest, schemaHashesOf, textsOf, viewDigest } from './digests.js';
 import type { SchemaState } from './schema-state.js';
 
@@ -20,10 +23,12 @@ export interface ViewMatch {
   readonly indexes: readonly (number | undefined)[];
   /** The cookie's views that are no longer current. */
   readonly removed: readonly CookieView[];
+  /** The current views, by index, of which the cookie has other instances. */
+  readonly instanceChanges: ReadonlyMap<number, InstanceChange>;
 }
 
 /** The difference between a cookie's views and the current views. */
-export interface ViewSetDifference extends Pick<ViewMatch, 'indexes'> {
+export interface ViewSetDifference extends Pick<ViewMatch, 'indexes' | 'instanceChanges'> {
   /** The cookie's views that are no longer current, as far as they can be read. */
   readonly removed: readonly RemovedView[];
   /** Covers the tables of both. `tableIDs` lists only tables of the cookie's views, since only their changes matter. */
@@ -33,11 +38,12 @@ export interface ViewSetDifference extends Pick<ViewMatch, 'indexes'> {
 }
 
 /**
- * Matches the views of a cookie with the current views. A view's digest covers its name, so no two views are equal.
+ * Matches the views of a cookie with the current views. A view's digest covers its name, so no two views are equal. The
+ * checksums of a consistency check are those of whole views, so with one, other instances make another view.
  * @returns undefined if no view is the same, or if the cookie's parameters cannot be read
  */
 export function matchViews(
-  cookie: Pick<CookieFields, 'views' | 'parameters'>,
+  cookie: Pick<CookieFields, 'views' | 'parameters' | 'consistencyCheck'>,
   resolved: Pick<Digests, 'viewDigests'> & { readonly views: readonly ResolvedView[] },
   userID: string,
   secrets: SchemaState['secrets'],
@@ -52,9 +58,31 @@ export function matchViews(
   const indexes = new Map(
     cookieViews.map(({ digest, texts: viewTexts }, i) => [JSON.stringify([digest, viewTexts]), i]),
   );
-  const matchedIndexes = viewKeys.map((key) => indexes.get(key));
+  const sameIndexes = viewKeys.map((key) => indexes.get(key));
+  const instanceChanges = new Map<number, InstanceChange>();
+  const matchedIndexes = sameIndexes.map((same, i) => {
+    const { instances } = resolved.views[i]!;
+    if (same !== undefined || !instances || cookie.consistencyCheck !== null) return same;
+    const index = cookieViews.findIndex(({ digest }) => digest === now[i]);
+    if (index < 0) return undefined;
+    instanceChanges.set(i, instanceChangeOf(resolved.views[i]!, instances, cookieViews[index]!));
+    return index;
+  });
   if (matchedIndexes.every((index) => index === undefined)) return undefined;
-  return { indexes: matchedIndexes, removed: cookieViews.filter((_, i) => !matchedIndexes.includes(i)) };
+  const removed = cookieViews.filter((_, i) => !matchedIndexes.includes(i));
+  return { indexes: matchedIndexes, removed, instanceChanges };
+}
+
+function instanceChangeOf(
+  { view, texts }: ResolvedView,
+  instances: readonly InstanceTexts[],
+  cookieView: CookieView,
+): InstanceChange {
+  const { common, added, removed } = diffInstances(instancesIn(view, cookieView.texts), instances);
+  const prefix = view.prefix === undefined ? (texts.at(-1) ?? '') : undefined;
+  const literalsOf = (some: readonly InstanceTexts[]) =>
+    some.length === 0 ? undefined : instanceParameters(view, some, prefix).literals;
+  return { common: literalsOf(common), added: literalsOf(added), removed: literalsOf(removed) };
 }
 
 /** A view of a cookie, prepared against the current tables. */
@@ -70,7 +98,7 @@ export interface ReadableView extends ResolvedView {
  * @returns undefined if neither the rows nor the keys of a removed view can be read
  */
 export function diffViewSet(
-  { indexes, removed: cookieViews }: ViewMatch,
+  { indexes, removed: cookieViews, instanceChanges }: ViewMatch,
   views: readonly ResolvedView[],
   readableViews: readonly ReadableView[],
   schema: SchemaState,
@@ -87,6 +115,7 @@ export function diffViewSet(
   return {
     indexes,
     removed,
+    instanceChanges,
     schema: { ...schema, tableIDs: tablesBefore.map(({ id }) => id) },
     schemaHashes: schemaHashesOf(tablesBefore),
   };

@@ -1,9 +1,10 @@
 /** Digests of users' views and of the tables that they read. Pure. */
 import { digest } from '../protocol/cookie.js';
-import { sealParameters, type ViewTexts } from '../protocol/parameters.js';
+import { maxBytes, maxInstanceBytes, sealParameters, type ViewTexts } from '../protocol/parameters.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import type { ReadColumns } from '../view/analysis/read-columns.js';
 import type { ResolvedView } from '../view/client-views.js';
+import { cookieTexts } from '../view/served-view.js';
 import type { SchemaState } from './schema-state.js';
 
 /** The digests that distinguish a user's views from others. */
@@ -36,7 +37,12 @@ export function digestsOf(
   return {
     viewsDigest: digest([schemaHash, userID, ...views.flatMap(({ view, literals }) => [view.digest, ...literals])]),
     viewDigests: parts.join('.'),
-    parameters: sealParameters(textsOf(views), userID, secrets),
+    parameters: sealParameters(
+      textsOf(views),
+      userID,
+      secrets,
+      views.some(({ instances }) => instances) ? maxInstanceBytes : maxBytes,
+    ),
     schemaHashes: schemaHashesOf(tables),
     queryDigest: digest([schemaHash, ...views.map(({ view }) => view.digest)]),
   };
@@ -81,9 +87,9 @@ export function cookieSchemaHash({ schemaHash }: Pick<SyncedTable, 'schemaHash'>
   return schemaHash.slice(0, partLength);
 }
 
-/** Returns the parameters of views. */
+/** Returns the parameters of views as a cookie holds them. */
 export function textsOf(views: readonly ResolvedView[]): ViewTexts {
-  return views.map(({ texts }) => texts);
+  return views.map(cookieTexts);
 }
 
 function part(texts: readonly string[]): string {

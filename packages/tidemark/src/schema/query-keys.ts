@@ -1,4 +1,5 @@
 import { BoundedMap } from '../bounded-map.js';
+import { digest } from '../protocol/cookie.js';
 import type { ViewQuery } from '../view/client-views.js';
 
 /** The number of query texts that have a short name. */
@@ -9,6 +10,7 @@ export class QueryKeys {
   /** The short names of query texts. */
   readonly #texts = new BoundedMap<string, number>(maxTexts);
   #newest = 0;
+  readonly #instances = new WeakMap<object, string>();
 
   /**
    * Returns a key for a user's queries; undefined if a value is an object, because the driver may write two objects
@@ -16,11 +18,23 @@ export class QueryKeys {
    */
   keyOf(userID: string, queries: readonly ViewQuery[]): string | undefined {
     const parts: unknown[] = [userID];
-    for (const { name, text, values, key, prefix } of queries) {
+    for (const { name, text, values, instances, key, prefix } of queries) {
       if (!values.every(isPlain)) return undefined;
-      parts.push(name, this.#nameOf(text), values, key, prefix);
+      const instancesKey = instances && this.#keyOfInstances(instances);
+      if (instances && instancesKey === undefined) return undefined;
+      parts.push(name, this.#nameOf(text), values, instancesKey, key, prefix);
     }
     return JSON.stringify(parts);
+  }
+
+  /** Returns a digest of the values of instances; undefined if one is an object. */
+  #keyOfInstances(instances: readonly (readonly unknown[])[]): string | undefined {
+    const known = this.#instances.get(instances);
+    if (known !== undefined) return known;
+    if (!instances.every((values) => values.every(isPlain))) return undefined;
+    const key = digest([JSON.stringify(instances)]);
+    this.#instances.set(instances, key);
+    return key;
   }
 
   #nameOf(text: string): number {

@@ -2,6 +2,7 @@ import { BoundedMap } from '../bounded-map.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import type { CookieFields } from '../protocol/cookie.js';
+import type { Want } from '../protocol/wants.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
@@ -39,6 +40,10 @@ const maxUsers = 10_000;
 export interface ClientViewInput<Context> extends ViewInput<Context> {
   /** True to include the refused mutations of the user and profile. Default false. */
   readonly refused?: boolean | undefined;
+  /** The wanted instances of views with arguments: the same object for the same wants. Default: none. */
+  readonly wants?: readonly Want[] | undefined;
+  /** If given, other views are left out. */
+  readonly names?: ReadonlySet<string> | undefined;
 }
 
 /** The views of one user, and the schema state of their tables. */
@@ -93,7 +98,9 @@ export class SchemaCache<Context extends UserContext> {
     part?: ViewPart,
   ): Promise<{ resolved: ResolvedViews; reading: SchemaReading<Derived> }> {
     const { userID } = input.ctx;
-    const queries = this.#views.queries(input, { ownViews: input.refused ? refusedViews : undefined, part });
+    const { wants, names } = input;
+    const ownViews = input.refused ? refusedViews : undefined;
+    const queries = this.#views.queries(input, { ownViews, part, wants, names });
     const key = this.#keys.keyOf(userID, queries);
     for (;;) {
       const reading = this.#reader.current();
@@ -120,7 +127,7 @@ export class SchemaCache<Context extends UserContext> {
    * determine what the client has; `outdated` if the resolved views no longer fit the schema state.
    */
   async diffSince(
-    cookie: Pick<CookieFields, 'views' | 'parameters'>,
+    cookie: Pick<CookieFields, 'views' | 'parameters' | 'consistencyCheck'>,
     resolved: ResolvedViews,
     userID: string,
   ): Promise<ViewSetDifference | 'outdated' | undefined> {
@@ -173,7 +180,7 @@ export class SchemaCache<Context extends UserContext> {
     const found = await preparing;
     if (!found) return undefined;
     const { view, analysis, keysDigest } = found;
-    return { view, tables: analysis.tables, keysDigest, ...parametersIn(found, texts) };
+    return { view, tables: analysis.tables, keysDigest, priority: 0, ...parametersIn(found, texts) };
   }
 
   /** Returns undefined if the schema state lacks a table of the views; the next read will include it. */

@@ -61,7 +61,7 @@ export const histograms: Readonly<Record<HistogramName, HistogramInstrument>> = 
   'tidemark.pull.duration': {
     unit: 's',
     description:
-      'Time until a pull, or a read of a view over REST that does not wait, was answered to its end. The reason is that of a reset; the kind `views` means that some of the views had changed.',
+      'Time until a pull, or a read of a view that does not wait, was answered to its end. The reason is that of a reset; the kind `views` means that some of the views had changed.',
     attributes: ['kind', 'reason'],
     buckets: seconds,
   },

@@ -1,7 +1,7 @@
 /** Measures requests and mutators. Records no rows, arguments or tokens. */
 import { isTransient } from '../db/sqlstate.js';
 import { MutatorError } from '../errors.js';
-import type { Exchange, RequestEnd, RequestObserver } from '../http/route.js';
+import type { RequestEnd, RequestObserver, RequestStart } from '../http/route.js';
 import type { Mutator, Mutators } from '../registry/mutators.js';
 import type { Telemetry } from './telemetry.js';
 
@@ -27,19 +27,13 @@ export class RequestTelemetry implements RequestObserver {
     this.#tracker?.begin();
   }
 
-  around<T>(
-    { exchange, route }: { readonly exchange: Exchange; readonly route: string },
-    work: () => Promise<T>,
-  ): Promise<T> {
+  around<T>({ route, requestID, request }: RequestStart, work: () => Promise<T>): Promise<T> {
     const { tracing } = this.#telemetry;
     if (!tracing) return work();
-    const { request, requestID } = exchange;
-    const attributes = {
-      'http.request.method': request.method,
-      'http.route': route,
-      'tidemark.request.id': requestID.value,
-    };
-    return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', attributes, work));
+    const attributes = { 'tidemark.request.id': requestID };
+    if (!request) return tracing.span(spanName(route), 'INTERNAL', attributes, work);
+    const httpAttributes = { 'http.request.method': request.method, 'http.route': route, ...attributes };
+    return tracing.continuing(request.headers, () => tracing.span(spanName(route), 'SERVER', httpAttributes, work));
   }
 
   ended({ route, status, ms, bytes, annotations: { pull: kind, reason = '', ops, mutations } }: RequestEnd): void {
@@ -59,7 +53,7 @@ export class RequestTelemetry implements RequestObserver {
 /** Names an endpoint's span: `tidemark.pull`, `tidemark.push`, `tidemark.poke`, `tidemark.call`, `tidemark.read`. */
 function spanName(route: string): string {
   const [, sync] = /\/sync\/(\w+)$/.exec(route) ?? [];
-  const [, surface = ''] = /\/api\/(mutators|views)/.exec(route) ?? [];
+  const [, surface = ''] = /(?:\/api\/|^as\.)(mutators|views)/.exec(route) ?? [];
   return `tidemark.${sync ?? { mutators: 'call', views: 'read' }[surface] ?? 'request'}`;
 }
 

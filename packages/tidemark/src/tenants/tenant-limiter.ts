@@ -21,10 +21,10 @@ export class TenantLimiter {
 
   /**
    * Runs the work of a request.
-   * @param request its signal aborts when the client disconnects
+   * @param request its signal aborts when the client disconnects; undefined if code of the server makes the request
    * @throws the errors of `Semaphore.acquire`, and those of the work
    */
-  async run<T>(work: () => Promise<T>, request: Pick<Request, 'signal'>): Promise<T> {
+  async run<T>(work: () => Promise<T>, request?: Pick<Request, 'signal'>): Promise<T> {
     const release = await this.#semaphore.acquire(undefined, request);
     const timer = setTimeout(release, maxHoldMs);
     try {

@@ -95,7 +95,7 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
    * @throws Problem if the tenant cannot be opened, or has too many concurrent requests
    */
   async serve(request: Request, answer: (sync: Sync<Context>) => Promise<Response>): Promise<Response> {
-    const serving = this.use((sync) => this.#limiter.run(() => answer(sync), request));
+    const serving = this.useInTurn(answer, request);
     const isRefused = await serving.then(
       ({ status }) => status === 503,
       () => true,
@@ -133,6 +133,15 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
       this.#running--;
       this.recordUse();
     }
+  }
+
+  /**
+   * Runs work with the tenant's sync when the limiter admits it.
+   * @param request its signal aborts when the client disconnects; undefined if code of the server makes the request
+   * @throws as `use`; Problem if the limiter refuses the work
+   */
+  useInTurn<T>(work: (sync: Sync<Context>) => Promise<T>, request?: Request): Promise<T> {
+    return this.use((sync) => this.#limiter.run(() => work(sync), request));
   }
 
   /** Records that the tenant was used. Also called regularly while clients wait for changes. */

@@ -5,7 +5,7 @@ import { defineMutators } from '../registry/mutators.js';
 import { toMutators } from '../registry/registry.js';
 import type { StartedSync } from '../server.js';
 import type { SyncOptions } from '../sync-options.js';
-import type { View, ViewInput, Views } from '../view/define.js';
+import type { QueryInput, View, ViewInput, Views } from '../view/define.js';
 
 /**
  * Returns the default prefix of a tenant's user IDs in Tidemark's records. It ends with its only slash, so that no
@@ -56,16 +56,20 @@ export class UserNamespace<Context extends UserContext> {
       push: async (request, ctx, env) => sync.push(request, this.#withPrefixIfValid(ctx), env),
       poke: async (request, ctx, env) => sync.poke(request, this.#withPrefixIfValid(ctx), env),
       onPoke: async (ctx, ...hook) => sync.onPoke(this.#withPrefix(ctx), ...hook),
+      as: (ctx) => sync.as(this.#withPrefix(ctx)),
       // An invalid ID stays unchanged, so that it is refused.
       disconnect: (userID) => sync.disconnect(isUserID(userID) ? this.#prefix + userID : userID),
     };
   }
 
   #views(views: Views<Context>): Views<Context> {
-    const withOriginal = (input: ViewInput<Context>) => ({ ...input, ctx: this.#originalOf(input.ctx) });
+    const withOriginal = <Input extends ViewInput<Context>>(input: Input) => ({
+      ...input,
+      ctx: this.#originalOf(input.ctx),
+    });
     const viewOf = ({ query, prefix, ...view }: View<Context>): View<Context> => ({
       ...view,
-      query: (input) => query(withOriginal(input)),
+      query: (input: QueryInput<Context, never>) => query(withOriginal(input)),
       prefix: typeof prefix === 'function' ? (input) => prefix(withOriginal(input)) : prefix,
     });
     return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, viewOf(view)]));
@@ -78,7 +82,9 @@ export class UserNamespace<Context extends UserContext> {
 
   #withPrefix(ctx: Context): Context {
     checkContext(ctx);
-    const prefixed = { ...ctx, userID: this.#prefix + ctx.userID };
+    // With its prototype, because a context may have more state than its fields.
+    const prefixed = Object.assign(Object.create(Object.getPrototypeOf(ctx)) as Context, ctx);
+    Object.assign(prefixed, { userID: this.#prefix + ctx.userID });
     this.#originals.set(prefixed, ctx);
     return prefixed;
   }

@@ -35,7 +35,9 @@ describe('a view', () => {
       query: ({ ctx }: { ctx: User }) => sql<Todo>`select * from todo where owner_id = ${ctx.userID}`,
     });
     expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<Todo>();
-    expect(readQuery(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }))).toMatchObject({
+    expect(
+      readQuery(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '', args: undefined })),
+    ).toMatchObject({
       text: 'select * from todo where owner_id = $1',
       values: ['ann'],
     });
@@ -79,7 +81,9 @@ describe('a view', () => {
     for (const input of [query, query.compile()]) {
       const view = defineView({ query: () => sql<{ todo_id: bigint }>(input), key: 'todo_id', columns: 'camelCase' });
       expectTypeOf<RowOf<typeof view>>().toEqualTypeOf<{ todoId: number | string }>();
-      expect(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' })).toEqual(expected);
+      expect(view.query({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '', args: undefined })).toEqual(
+        expected,
+      );
     }
   });
 });

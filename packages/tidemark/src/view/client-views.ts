@@ -1,21 +1,31 @@
 import { BoundedMap } from '../bounded-map.js';
 import type { Table } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
-import { SetupError } from '../errors.js';
-import { readQuery } from '../sql.js';
+import type { Want } from '../protocol/wants.js';
+import { buildQuery } from './build-query.js';
 import type { CompiledView } from './compile/compile.js';
 import type { View, ViewInput, Views } from './define.js';
 import { inView } from './in-view.js';
+import { InstanceQueries } from './instance-queries.js';
 import { KeySpace } from './keys/key-space.js';
-import { commonPrefix, ownPrefix } from './keys/prefixes.js';
+import { commonPrefix } from './keys/prefixes.js';
 import { keyParameters, rowByKey } from './keys/row-by-key.js';
-import { inputFor, isShown, SampleInput } from './sample.js';
-import { type PreparedView, parametersOf, prepareView, type ServedView, type ViewParameters } from './served-view.js';
+import { inputFor, isShown } from './sample.js';
+import {
+  type PreparedView,
+  parametersOf,
+  parametersOfInstances,
+  prepareView,
+  type ServedView,
+  type ViewParameters,
+} from './served-view.js';
 
 /** A view with one user's parameters. A query has the same `view` object as long as the schema hash stays the same. */
 export interface ResolvedView extends ViewParameters {
   readonly view: CompiledView;
   readonly tables: readonly Table[];
+  /** The stage of a first sync in which clients receive the view. */
+  readonly priority: number;
 }
 
 /** A part of a client view: one view, or one of its rows. */
@@ -24,6 +34,20 @@ export interface ViewPart {
   readonly view: string;
   /** The row's key, without the view's prefix. Default: all rows. */
   readonly key?: string | undefined;
+  /** The arguments, as the view's validator has returned them; undefined if the view has none. */
+  readonly args?: unknown;
+}
+
+/** The options of `ClientViews.queries`. */
+export interface QueriesOptions<Context> {
+  /** Tidemark's own views, in addition to the application's. */
+  readonly ownViews?: Views<Context> | undefined;
+  /** If given, only this part is built. */
+  readonly part?: ViewPart | undefined;
+  /** The wanted instances of views with arguments: the same object for the same wants. */
+  readonly wants?: readonly Want[] | undefined;
+  /** If given, other views are left out. */
+  readonly names?: ReadonlySet<string> | undefined;
 }
 
 /** The query of one view for one user. */
@@ -32,6 +56,8 @@ export interface ViewQuery {
   readonly view: View<never>;
   readonly text: string;
   readonly values: readonly unknown[];
+  /** The values of each instance's parameters, in place of `values`, if the view is read as instances. */
+  readonly instances?: readonly (readonly unknown[])[] | undefined;
   /** The key of the row, if the query reads a single row. */
   readonly key?: string | undefined;
   /** The prefix of this user's keys; undefined if all users have the same one. */
@@ -60,6 +86,7 @@ export class ClientViews<Context> {
   /** The application's views joined with Tidemark's own, by the latter. */
   readonly #joined = new WeakMap<Views<Context>, JoinedViews<Context>>();
   readonly #prepared = new BoundedMap<string, Promise<PreparedQuery>>(maxQueries);
+  readonly #instanceQueries = new InstanceQueries<Context>();
 
   constructor(db: Database, views: Views<Context>) {
     this.#keys = new KeySpace(views);
@@ -68,20 +95,22 @@ export class ClientViews<Context> {
   }
 
   /**
-   * Builds the queries of all views for one user.
-   * @param ownViews Tidemark's own views, in addition to the application's
-   * @param part if given, only this part is built
+   * Builds the queries of all views for one user. A view with arguments is left out if no instance of it is wanted.
    * @throws SetupError that names the view whose query cannot be built, or the views that could share keys.
    */
-  queries(
-    input: ViewInput<Context>,
-    { ownViews, part }: { readonly ownViews?: Views<Context> | undefined; readonly part?: ViewPart | undefined } = {},
-  ): ViewQuery[] {
+  queries(input: ViewInput<Context>, options: QueriesOptions<Context> = {}): ViewQuery[] {
+    const { ownViews, part, wants = [], names } = options;
     const { views, keys } = ownViews ? this.#with(ownViews) : { views: this.#views, keys: this.#keys };
-    const names = part ? [part.view] : Object.keys(views).filter((name) => isShown(views[name]!, input));
-    const queries = names.map((name) => {
+    const isBuilt = (name: string) => isShown(views[name]!, input) && (names?.has(name) ?? true);
+    const built = part ? [part.view] : Object.keys(views).filter(isBuilt);
+    const queries = built.flatMap((name): ViewQuery[] => {
       const view = views[name]!;
-      return inView(name, () => ({ name, view, key: part?.key, ...buildQuery(view, inputFor(view, input)) }));
+      return inView(name, () => {
+        const viewInput = inputFor(view, input);
+        if (part || !view.args) return [{ name, view, key: part?.key, ...buildQuery(view, viewInput, part?.args) }];
+        const instances = this.#instanceQueries.of(name, view, viewInput, wants);
+        return instances ? [{ name, view, values: [], ...instances }] : [];
+      });
     });
     keys.check(queries);
     return queries;
@@ -108,21 +137,24 @@ export class ClientViews<Context> {
   resolveQueries(queries: readonly ViewQuery[], schemaHash: string): Promise<ResolvedView[]> {
     return Promise.all(
       queries.map(async (query) => {
-        const { values, key, prefix } = query;
+        const { values, instances, key, prefix } = query;
         const prepared = await this.#prepare(schemaHash, query);
         const { view, row, analysis } = prepared;
-        const { literals, texts } = parametersOf(prepared, values, prefix);
         const { tables } = analysis;
-        if (key === undefined) return { view, literals, texts, tables };
+        const { priority = 0 } = query.view;
+        if (instances) return { view, ...parametersOfInstances(prepared, instances, prefix), tables, priority };
+        const { literals, texts } = parametersOf(prepared, values, prefix);
+        if (key === undefined) return { view, literals, texts, tables, priority };
         const found = keyParameters(view, key);
-        return { view: row, literals: [...literals, ...found.literals], texts: [...texts, found.text], tables };
+        const parameters = { literals: [...literals, ...found.literals], texts: [...texts, found.text] };
+        return { view: row, ...parameters, tables, priority };
       }),
     );
   }
 
   #prepare(schemaHash: string, query: ViewQuery): Promise<PreparedQuery> {
-    const { name, text } = query;
-    const id = `${schemaHash}\n${name}\n${text}`;
+    const { name, text, instances } = query;
+    const id = `${schemaHash}\n${name}\n${instances ? 'instances' : 'one'}\n${text}`;
     const known = this.#prepared.get(id);
     if (known) return known;
     const prepared = this.#compile(query);
@@ -146,28 +178,14 @@ export class ClientViews<Context> {
 }
 
 /** Returns the definition of a query's view with the query's text. */
-export function servedView({ name, view, text }: ViewQuery): ServedView {
+export function servedView({ name, view, text, instances }: ViewQuery): ServedView {
   const { key, template, value, columns, nulls, timestamps } = view;
-  return { name, prefix: commonPrefix(name, view) ?? null, key, template, text, value, columns, nulls, timestamps };
-}
-
-/** @throws SetupError if it fails for a sample, because the view needs context fields that the sample lacks. */
-function buildQuery<Context>(
-  view: View<Context>,
-  input: ViewInput<Context>,
-): Pick<ViewQuery, 'text' | 'values' | 'prefix'> {
-  try {
-    const { text, values: given } = readQuery(view.query(input));
-    // A sample context lacks the application's own fields.
-    const values = input instanceof SampleInput ? given.map((value) => value ?? null) : given;
-    return { text, values, prefix: ownPrefix(view, input) };
-  } catch (error) {
-    if (!(input instanceof SampleInput) || error instanceof SetupError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SetupError(
-      `its query or prefix cannot be built for the sample context (${reason}). Set the option \`sampleContext\` to a ` +
-        'context with all fields that `authenticate` returns',
-      { cause: error },
-    );
-  }
+  const options = { template, text, value, columns, nulls, timestamps };
+  return {
+    name,
+    prefix: commonPrefix(name, view) ?? null,
+    key,
+    ...options,
+    ...(instances && { hasInstances: true }),
+  };
 }

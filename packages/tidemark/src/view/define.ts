@@ -14,6 +14,12 @@ export interface ViewInput<Context> {
   readonly schemaVersion: string;
 }
 
+/** The input of a view's query. */
+export interface QueryInput<Context, Args> extends ViewInput<Context> {
+  /** The arguments, as the view's validator `args` has returned them; undefined without a validator. */
+  readonly args: Args;
+}
+
 /** How a row becomes the client's value. Default: the row as an object. */
 export interface ValueOptions {
   readonly value?: string | undefined;
@@ -27,10 +33,18 @@ export type Prefix<Context> = string | ((input: ViewInput<Context>) => string);
 
 /**
  * A view: a query that says which rows a user sees, and the columns that identify a row. `Value` is the type of the
- * value that the client receives for a row.
+ * value that the client receives for a row, `Args` the type of the arguments that it sends, and `ValidArgs` that of those
+ * that the query receives.
  */
-export interface View<Context, Row = unknown, Value = AsJSON<Row>> extends ValueOptions {
-  readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
+export interface View<Context, Row = unknown, Value = AsJSON<Row>, Args = unknown, ValidArgs = never>
+  extends ValueOptions {
+  readonly query: (input: QueryInput<Context, ValidArgs>) => QuerySource<Row>;
+  /** The validator of the arguments. A view without it has no arguments, and every client has all of its rows. */
+  readonly args?: StandardSchemaV1 | undefined;
+  /** Arguments for the checks that need the query before a client has asked for it. */
+  readonly sampleArgs?: Args | undefined;
+  /** The stage of a first sync in which clients receive the view. Default 0. */
+  readonly priority?: number | undefined;
   readonly key: readonly string[];
   /** The format of the keys, with columns in braces. */
   readonly template?: string | undefined;
@@ -39,6 +53,8 @@ export interface View<Context, Row = unknown, Value = AsJSON<Row>> extends Value
   readonly row?: StandardSchemaV1 | undefined;
   /** For the compiler: no object has this property. The client's package knows it by this name. */
   readonly '~row'?: Value;
+  /** As `~row`, for the arguments. */
+  readonly '~args'?: Args;
 }
 
 /** A column of a view's rows; any text if the type of the rows is unknown. */
@@ -51,9 +67,28 @@ export interface ViewDefinition<
   Value extends ColumnOf<Row> = never,
   Names extends NamesOf<Row> = never,
   Nulls extends 'omit' = never,
+  Args extends StandardSchemaV1 | undefined = undefined,
 > {
-  /** Builds the query for one user. It must depend only on its input, so equal inputs must give equal queries. */
-  readonly query: (input: ViewInput<Context>) => QuerySource<Row>;
+  /**
+   * A validator of arguments, such as `z.object({ projectID: z.string() })`. Each client receives only the rows for the
+   * arguments that it wants. Default: the view has no arguments, and every client receives all of its rows.
+   */
+  readonly args?: Args;
+  /**
+   * Arguments with which `migrate` and servers check the view before a client has asked for it. Default: what the
+   * validator's JSON Schema has as an example or a default, or else the smallest value that it accepts.
+   */
+  readonly sampleArgs?: InputOf<NoInfer<Args>> | undefined;
+  /**
+   * The stage of a first sync in which clients receive the view: those with the lowest number first. Clients of
+   * `@tidemark/client` show each stage as soon as it has arrived. Default 0.
+   */
+  readonly priority?: number | undefined;
+  /**
+   * Builds the query for one user. It must depend only on its input, so equal inputs must give equal queries. The text
+   * of the query must not depend on the arguments.
+   */
+  readonly query: (input: QueryInput<Context, OutputOf<Args>>) => QuerySource<Row>;
   /**
    * The column or columns of the result that identify a row. Together they must be unique in the view. Alternatively, a
    * template of the client's keys with these columns in braces, as in `user/{user_id}/todo/{id}`.
@@ -83,6 +118,12 @@ export interface ViewDefinition<
    */
   readonly row?: StandardSchemaV1 | undefined;
 }
+
+/** The type of the arguments that a client sends. */
+type InputOf<Args> = Args extends StandardSchemaV1 ? StandardSchemaV1.InferInput<Args> : undefined;
+
+/** The type of the arguments that a query receives. */
+type OutputOf<Args> = Args extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Args> : undefined;
 
 type NamesOf<Row> = 'camelCase' | { readonly [Column in ColumnOf<Row>]?: string };
 
@@ -121,9 +162,10 @@ export type DefineView<Context> = <
   const Value extends ColumnOf<Row> = never,
   const Names extends NamesOf<Row> = never,
   const Nulls extends 'omit' = never,
+  Args extends StandardSchemaV1 | undefined = undefined,
 >(
-  definition: ViewDefinition<Context, Row, Value, Names, Nulls>,
-) => View<Context, Row, AsJSON<Shown<Row, Value, Names, Nulls>>>;
+  definition: ViewDefinition<Context, Row, Value, Names, Nulls, Args>,
+) => View<Context, Row, AsJSON<Shown<Row, Value, Names, Nulls>>, InputOf<Args>, OutputOf<Args>>;
 
 /** Returns `defineView` for an application's own context, named once: `const defineView = viewFor<Context>();` */
 export function viewFor<Context extends UserContext>(): DefineView<Context> {
@@ -141,6 +183,9 @@ export const defineView: DefineView<UserContext> = viewFor<UserContext>();
  * `unknown` if the query has no type for its rows.
  */
 export type RowOf<V> = V extends { readonly '~row'?: infer Row } ? Row : never;
+
+/** The type of a view's arguments as the client sends them; undefined if it has none. */
+export type ViewArgsOf<V> = V extends { readonly '~args'?: infer Args } ? Args : undefined;
 
 /** An application's views, by name. */
 export type Views<Context> = Readonly<Record<string, View<Context, unknown, unknown>>>;

@@ -15,6 +15,10 @@ export interface ListedView {
   readonly keys: string;
   /** The template of the keys after the prefix, if there is one. */
   readonly template: string | undefined;
+  /** The application's validator of the arguments, if the view has any. */
+  readonly args: StandardSchemaV1 | undefined;
+  /** Arguments as an example. */
+  readonly sampleArgs: unknown;
   /** The application's validator of the rows. */
   readonly row: StandardSchemaV1 | undefined;
 }
@@ -25,7 +29,8 @@ export function listViews(views: Readonly<Record<string, View<never>>>): ListedV
     inView(name, () => {
       const prefix = commonPrefix(name, view);
       const keys = describeKeys({ prefix: prefix ?? '…', pattern: patternOf(view) });
-      return { name, key: view.key, prefix, keys, template: view.template, row: view.row };
+      const { key, template, args, sampleArgs, row } = view;
+      return { name, key, prefix, keys, template, args, sampleArgs, row };
     }),
   );
 }

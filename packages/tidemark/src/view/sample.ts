@@ -14,12 +14,27 @@ export class SampleInput<Context> implements ViewInput<Context> {
   readonly ctx: Context;
   readonly profileID = '';
   readonly schemaVersion: string;
+  readonly #args: SampleArgs;
 
-  constructor(ctx: Context, schemaVersion: string) {
+  constructor(ctx: Context, schemaVersion: string, args: SampleArgs) {
     this.ctx = ctx;
     this.schemaVersion = schemaVersion;
+    this.#args = args;
+  }
+
+  /** Returns the sample arguments of a view. */
+  argsOf(view: string): unknown {
+    return this.#args.get(view);
+  }
+
+  /** Returns the same input for another schema version. */
+  withSchemaVersion(schemaVersion: string): SampleInput<Context> {
+    return new SampleInput(this.ctx, schemaVersion, this.#args);
   }
 }
+
+/** The sample arguments of the views that have arguments, by the names of the views. */
+export type SampleArgs = ReadonlyMap<string, unknown>;
 
 /** Checks whether a client receives a view. A sample receives all views. */
 export function isShown<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): boolean {
@@ -30,11 +45,14 @@ export function isShown<Context>({ schemaVersions }: View<Context>, input: ViewI
 export function inputFor<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): ViewInput<Context> {
   const [first] = schemaVersions ?? [];
   if (!(input instanceof SampleInput) || first === undefined) return input;
-  return new SampleInput(input.ctx as Context, first);
+  return (input as SampleInput<Context>).withSchemaVersion(first);
 }
 
 /** Returns the sample input. `migrate`, servers and `status` use the same, so they all accept the same views. */
-export function sampleInput<Context>({ sampleContext, schemaVersions }: SampleOptions<Context>): ViewInput<Context> {
+export function sampleInput<Context>(
+  { sampleContext, schemaVersions }: SampleOptions<Context>,
+  args: SampleArgs = new Map(),
+): SampleInput<Context> {
   const ctx = sampleContext ?? ({ userID: 'sample' } as Context);
-  return new SampleInput(ctx, schemaVersions?.[0] ?? '');
+  return new SampleInput(ctx, schemaVersions?.[0] ?? '', args);
 }

@@ -8,6 +8,7 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile/compile.js';
 import type { ValueOptions } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
+import { columnsOfInstances, distinctInstances, type InstanceTexts, queryOfInstances } from './instances.js';
 import { checkKeyTypes } from './keys/key-types.js';
 import { checkParameterValues } from './parameter-values.js';
 
@@ -17,6 +18,8 @@ export interface ViewParameters {
   readonly literals: readonly string[];
   /** As text, for statements that have parameters. */
   readonly texts: readonly (string | null)[];
+  /** The instances that the view reads, if it has arguments. Then each parameter is an array with their values. */
+  readonly instances?: readonly InstanceTexts[] | undefined;
 }
 
 /** A served view as plain data, which can be stored. */
@@ -28,26 +31,29 @@ export interface ServedView extends ValueOptions {
   readonly template?: string | undefined;
   /** The text of the query. */
   readonly text: string;
+  /** True if it is served as any number of instances. The text is then the query of one of them. */
+  readonly hasInstances?: true | undefined;
 }
 
 /** A view that is ready to be served, with the analysis of its query. */
 export interface PreparedView {
   readonly analysis: Analysis;
   readonly view: CompiledView;
+  /** The analysis of the query of one instance, if the view is served as any number of instances. */
+  readonly one?: Analysis | undefined;
 }
 
 /** @throws SetupError that names the view that cannot be served. */
 export function prepareView(
   db: Database,
-  { name, prefix, key, template, text, ...valueOptions }: ServedView,
+  { name, prefix, key, template, text, hasInstances, ...valueOptions }: ServedView,
 ): Promise<PreparedView> {
   return inViewAsync(name, async () => {
-    const analysis = await analyze(db, text, key);
-    await checkKeyTypes(db, analysis.columns, key);
-    return {
-      analysis,
-      view: compileView({ name, prefix: prefix ?? undefined, key, template }, analysis, valueOptions),
-    };
+    const one = await analyze(db, text, key);
+    await checkKeyTypes(db, one.columns, key);
+    const analysis = hasInstances ? await analyze(db, queryOfInstances(text, one.parameterTypes), key) : one;
+    const view = compileView({ name, prefix: prefix ?? undefined, key, template }, analysis, valueOptions);
+    return { analysis, view, one: hasInstances && one };
   });
 }
 
@@ -70,25 +76,83 @@ export function parametersOf(
   return { literals: [...literals, typedLiteral(prefix, prefixType)], texts: [...texts, prefix] };
 }
 
-/** Returns a view's parameters from their texts. @throws SetupError that names the view whose parameters do not fit. */
-export function parametersIn(prepared: PreparedView, texts: readonly (string | null)[]): ViewParameters {
-  const hasPrefix = prepared.view.prefix === undefined;
-  return hasPrefix
-    ? parametersOf(prepared, texts.slice(0, -1), texts.at(-1) ?? '')
-    : parametersOf(prepared, texts, undefined);
+/**
+ * Returns the parameters with which a view reads instances.
+ * @param values the values of each instance's parameters
+ * @param prefix the prefix of the user's keys, if it is a parameter
+ * @throws SetupError that names the view whose parameters do not fit.
+ */
+export function parametersOfInstances(
+  { view, one }: PreparedView,
+  values: readonly (readonly unknown[])[],
+  prefix: string | undefined,
+): ViewParameters {
+  const texts = inView(view.name, () =>
+    values.map((instance) => {
+      checkParameterValues(instance, one!);
+      checkTimes(instance, one!);
+      return one!.parameterTypes.map((_, i) => parameterText(instance[i]));
+    }),
+  );
+  return instanceParameters(view, distinctInstances(texts), prefix);
 }
 
-function toLiterals(
-  values: readonly unknown[],
-  { parameterTypes, dateTimeParameters, keepsParametersApart }: Analysis,
-): string[] {
-  return parameterTypes.map((type, i) => {
-    const value = values[i];
-    if (dateTimeParameters.has(i + 1) && isRelativeDateTime(String(value))) {
-      throw new SetupError(
-        `its parameter $${i + 1} is '${value}', which means a different time whenever it is read. Pass the time itself`,
-      );
-    }
-    return keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, value, type) : typedLiteral(value, type);
-  });
+/**
+ * Returns the parameters with which a view reads instances.
+ * @param prefix the prefix of the user's keys, if it is a parameter
+ */
+export function instanceParameters(
+  { parameterTypes }: CompiledView,
+  instances: readonly InstanceTexts[],
+  prefix: string | undefined,
+): ViewParameters {
+  const arrays = columnsOfInstances(instances, parameterTypes.length - (prefix === undefined ? 0 : 1));
+  const values = prefix === undefined ? arrays : [...arrays, prefix];
+  return {
+    literals: values.map((value, i) => typedLiteral(value, parameterTypes[i]!)),
+    texts: values.map(parameterText),
+    instances,
+  };
+}
+
+/** The parameters of a view as texts for a cookie, where those of instances are JSON arrays. */
+export function cookieTexts({ view, texts, instances }: ViewParameters & Pick<PreparedView, 'view'>): InstanceTexts {
+  if (!instances) return texts;
+  const arrays = columnsOfInstances(instances, view.parameterTypes.length - (view.prefix === undefined ? 1 : 0));
+  return [...arrays.map((array) => JSON.stringify(array)), ...texts.slice(arrays.length)];
+}
+
+/** Returns the instances in the texts of a cookie. */
+export function instancesIn({ prefix }: Pick<CompiledView, 'prefix'>, texts: InstanceTexts): InstanceTexts[] {
+  const arrays = (prefix === undefined ? texts.slice(0, -1) : texts).map((text) => JSON.parse(text!) as InstanceTexts);
+  return (arrays[0] ?? ['']).map((_, i) => arrays.map((array) => array[i]!));
+}
+
+/**
+ * Returns a view's parameters from their texts in a cookie.
+ * @throws SetupError that names the view whose parameters do not fit.
+ */
+export function parametersIn(prepared: PreparedView, texts: InstanceTexts): ViewParameters {
+  const { view, one } = prepared;
+  const [values, prefix] = view.prefix === undefined ? [texts.slice(0, -1), texts.at(-1) ?? ''] : [texts, undefined];
+  if (one) return parametersOfInstances(prepared, instancesIn(view, texts), prefix);
+  return parametersOf(prepared, values, prefix);
+}
+
+function toLiterals(values: readonly unknown[], analysis: Analysis): string[] {
+  checkTimes(values, analysis);
+  return analysis.parameterTypes.map((type, i) =>
+    analysis.keepsParametersApart ? namedLiteral(`tidemark_${i + 1}`, values[i], type) : typedLiteral(values[i], type),
+  );
+}
+
+/** @throws SetupError if a date or time means a different one whenever it is read */
+function checkTimes(values: readonly unknown[], { dateTimeParameters }: Analysis): void {
+  for (const number of dateTimeParameters) {
+    const value = values[number - 1];
+    if (!isRelativeDateTime(String(value))) continue;
+    throw new SetupError(
+      `its parameter $${number} is '${value}', which means a different time whenever it is read. Pass the time itself`,
+    );
+  }
 }

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isConflict, isOfWrittenValues } from '../db/sqlstate.js';
-import { type MapError, MutatorError, Problem, type ProblemCode } from '../errors.js';
+import { isConflict, isOfWrittenValues, isTransient } from '../db/sqlstate.js';
+import { type MapError, MutatorError, Problem, type ProblemCode, SetupError } from '../errors.js';
+import type { CallRequest } from '../protocol/calls.js';
 import { toIssues } from '../registry/issues.js';
 import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
 
@@ -21,6 +22,29 @@ export function toCallProblem(error: unknown, mapError: MapError | undefined, ar
     cause,
     extensions: { ...extensions, index },
   });
+}
+
+/**
+ * Explains the failure of a call to its caller.
+ * @throws Problem if the call fails permanently; SetupErrors and transient failures are rethrown unchanged
+ */
+export function explained<T>(
+  work: Promise<T>,
+  mapError: MapError | undefined,
+  request: CallRequest,
+  index: number,
+): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (isUnexplained(error)) throw error;
+    throw request.kind === 'call'
+      ? toCallProblem(error, mapError, request.call.args)
+      : toCallProblem(error, mapError, request.calls[index]!.args, index);
+  });
+}
+
+/** True if a failure is unrelated to the call itself. */
+export function isUnexplained(error: unknown): boolean {
+  return isTransient(error) || error instanceof SetupError;
 }
 
 /** A summary of a failure. `toCallProblem` makes a Problem with the same code. */

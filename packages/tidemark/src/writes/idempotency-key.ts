@@ -4,8 +4,14 @@ import { Problem, SetupError } from '../errors.js';
 import { claimKey, type KeyRef, type KeyRow, storeAnswer } from '../store/idempotency-keys.js';
 import type { Claim } from './mutate.js';
 
+/** Claims a request, so that it is applied only once, and stores its answer. */
+export interface AnswerClaim<Answer> extends Claim<Answer> {
+  /** Returns the statement that stores the answer, for the transaction that holds the claim. */
+  store(answer: Answer): Statement;
+}
+
 /** The idempotency key of a request. The first request with a key is applied; later ones get its answer. */
-export class IdempotencyKey implements Claim<string> {
+export class IdempotencyKey implements AnswerClaim<string> {
   readonly #ref: KeyRef;
   readonly #fingerprint: string;
   readonly statements: readonly Statement[];
@@ -33,7 +39,6 @@ export class IdempotencyKey implements Claim<string> {
     return answer ?? undefined;
   }
 
-  /** Returns the statement that stores the answer, for the transaction that claimed the key. */
   store(answer: string): Statement {
     return storeAnswer(this.#ref, { fingerprint: this.#fingerprint, answer });
   }

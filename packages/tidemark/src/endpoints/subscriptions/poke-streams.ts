@@ -1,11 +1,14 @@
 import type { UserContext } from '../../context.js';
 import type { EventStream } from '../../http/answer.js';
+import { readJSON } from '../../http/body.js';
 import { type Authenticate, identify } from '../../http/identify.js';
 import type { Exchange } from '../../http/route.js';
 import type { StreamEnd, StreamOwner } from '../../http/sending/stream.js';
-import type { Budget } from '../../limits/budget.js';
-import { decodePokeRequest, keepAlive, pokeEvent, retryField } from '../../protocol/poke.js';
+import type { Admission } from '../../limits/admission.js';
+import { decodePokeBody, decodePokeRequest, keepAlive, pokeEvent, retryField } from '../../protocol/poke.js';
+import type { RequestedWant } from '../../protocol/wants.js';
 import type { ReplicaRouter } from '../../replicas/replica-router.js';
+import type { WantChecker } from '../want-checker.js';
 import { Authorization } from './authorization.js';
 import { type Registration, Registrations } from './registrations.js';
 import { keepAliveMs, streamLifeMs, streamRetryMs } from './stream-life.js';
@@ -13,19 +16,28 @@ import { keepAliveMs, streamLifeMs, streamRetryMs } from './stream-life.js';
 /** The server drops a client that leaves this many bytes of pokes unread, beyond what the network buffers. */
 const maxUnreadBytes = 4 * 1024;
 
+/** The collaborators of `PokeStreams`. */
+export interface PokeStreamsOptions<Context extends UserContext> {
+  readonly replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
+  readonly admission: Pick<Admission, 'streams' | 'bodies' | 'limits'>;
+  readonly wantChecker: Pick<WantChecker, 'check'>;
+  /** The time after which a stream's authorization is confirmed again, in milliseconds. */
+  readonly authenticateMs: number;
+}
+
 /** The open streams of pokes. */
 export class PokeStreams<Context extends UserContext> {
   readonly #replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>;
+  readonly #admission: PokeStreamsOptions<Context>['admission'];
   readonly #registrations: Registrations;
+  readonly #wantChecker: Pick<WantChecker, 'check'>;
   readonly #authenticateMs: number;
 
-  /**
-   * @param budget the budget of open streams
-   * @param authenticateMs the time after which a stream's authorization is confirmed again, in milliseconds
-   */
-  constructor(replicaRouter: Pick<ReplicaRouter<Context>, 'subscribe'>, budget: Budget, authenticateMs: number) {
+  constructor({ replicaRouter, admission, wantChecker, authenticateMs }: PokeStreamsOptions<Context>) {
     this.#replicaRouter = replicaRouter;
-    this.#registrations = new Registrations(budget);
+    this.#admission = admission;
+    this.#registrations = new Registrations(admission.streams);
+    this.#wantChecker = wantChecker;
     this.#authenticateMs = authenticateMs;
   }
 
@@ -37,7 +49,11 @@ export class PokeStreams<Context extends UserContext> {
   async open(exchange: Exchange, authenticate: Authenticate<Context>): Promise<EventStream> {
     const caller = await identify(exchange, authenticate);
     const { context } = caller;
-    const request = decodePokeRequest(new URL(exchange.request.url).searchParams);
+    const query = decodePokeRequest(new URL(exchange.request.url).searchParams);
+    const requested =
+      exchange.request.method === 'POST' ? await readWants(exchange, context.userID, this.#admission) : undefined;
+    const { wants } = await this.#wantChecker.check(requested);
+    const request = { ...query, ...(requested && { wants }) };
     const registration = this.#registrations.register(context.userID, () => stream.end());
     const authorization = new Authorization(caller, registration, this.#authenticateMs);
     const stream = new PokeStream(context.expiresAt, registration);
@@ -57,6 +73,18 @@ export class PokeStreams<Context extends UserContext> {
   close(): void {
     this.#registrations.close();
   }
+}
+
+/** Reads the wants in the body of a request, which do not fit into a URL. */
+function readWants(
+  { request }: Exchange,
+  userID: string,
+  { bodies, limits }: Pick<Admission, 'bodies' | 'limits'>,
+): Promise<readonly RequestedWant[] | undefined> {
+  return bodies.during(userID, async (reservation) => {
+    const { value } = await readJSON(request, { limit: limits.pull, reservation });
+    return decodePokeBody(value);
+  });
 }
 
 /** One client's stream. It begins with a poke, because no other poke covers changes from before the subscription. */

@@ -1,5 +1,6 @@
 /** Decodes requests for a view, or for one of its rows. */
 
+import { Problem } from '../../errors.js';
 import { entityTagsIn, preferenceOf, preferredType } from '../../http/negotiation.js';
 import type { Inputs } from '../../protocol/fields.js';
 import { malformed, readInputs } from '../../protocol/fields.js';
@@ -42,6 +43,15 @@ const suffixes: Readonly<Record<ViewMediaType, string>> = {
   'text/event-stream': '',
 };
 
+/** Returns the inputs of the views for a request that names none. */
+export function defaultInputs(schemaVersions: readonly string[] | undefined): Inputs {
+  return { profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+}
+
+export function unknownView(): Problem {
+  return new Problem('unknown-view', 'There is no view of this name');
+}
+
 /**
  * Decodes a request.
  * @param part the part that the path names
@@ -54,7 +64,7 @@ export function readViewRequest(
   schemaVersions?: readonly string[],
 ): ViewRequest {
   const { searchParams: query } = new URL(url);
-  const defaults = { profileID: '', schemaVersion: schemaVersions?.[0] ?? '' };
+  const defaults = defaultInputs(schemaVersions);
   const inputs = readInputs((name) => query.get(name) ?? defaults[name]);
   if (schemaVersions && !schemaVersions.includes(inputs.schemaVersion)) {
     throw malformed('schemaVersion', 'one that the application serves');

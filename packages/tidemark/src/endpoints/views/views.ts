@@ -1,5 +1,6 @@
 /** The routes that read views, without a client group. */
 import type { UserContext } from '../../context.js';
+import { isOfValues } from '../../db/sqlstate.js';
 import { Problem } from '../../errors.js';
 import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
 import { type Authenticate, type Caller, type IdentifiedCaller, identify } from '../../http/identify.js';
@@ -10,12 +11,14 @@ import { isStorableText } from '../../protocol/fields.js';
 import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
-import { noOps, opsAsObject, rowOf, rowsAsArray, rowsAsLines } from '../../pulls/read-answer.js';
+import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
 import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
-import { entityTag, readViewRequest, type ViewMediaType, type ViewRequest } from './view-requests.js';
+import { QueryArgs } from './query-args.js';
+import { unreadableArgs } from './view-args.js';
+import { entityTag, readViewRequest, unknownView, type ViewMediaType, type ViewRequest } from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
 /** The options of `viewRoutes`. */
@@ -35,7 +38,8 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
   const { views, basePath, authenticate } = options;
   const root = `${basePath}/api/views`;
   const methods = ['GET', 'HEAD'];
-  const names = new Set(views.map(({ name }) => name));
+  const byName = new Map(views.map((view) => [view.name, view]));
+  const queryArgs = new QueryArgs();
   const links = views.map(({ name, key, keys, prefix }) => ({
     name,
     key,
@@ -53,7 +57,7 @@ export function viewRoutes<Context extends UserContext>(options: ViewRoutesOptio
     {
       methods,
       path: `${root}/*`,
-      handle: (exchange) => handleRead(exchange, options, `${root}/`, names),
+      handle: (exchange) => handleRead(exchange, options, `${root}/`, byName, queryArgs),
     },
   ];
 }
@@ -62,22 +66,33 @@ async function handleRead<Context extends UserContext>(
   exchange: Exchange,
   options: ViewRoutesOptions<Context>,
   prefix: string,
-  names: ReadonlySet<string>,
+  views: ReadonlyMap<string, ListedView>,
+  queryArgs: QueryArgs,
 ): Promise<Answer> {
   const caller = await identify(exchange, options.authenticate);
-  const part = partIn(exchange.request.url, prefix);
-  if (!part || !names.has(part.view)) throw new Problem('unknown-view', 'There is no view of this name');
+  const named = partIn(exchange.request.url, prefix);
+  const view = named && views.get(named.view);
+  if (!view) throw unknownView();
   // No row can have a key that Postgres cannot store.
-  if (part.key !== undefined && !isStorableText(part.key)) throw unknownKey();
+  if (named.key !== undefined && !isStorableText(named.key)) throw unknownKey();
+  const part = view.args
+    ? { ...named, args: await queryArgs.read(view.args, new URL(exchange.request.url).searchParams) }
+    : named;
   const viewRequest = readViewRequest(exchange.request, part, options.schemaVersions);
   if (viewRequest.type === 'text/event-stream') {
     return isHead(exchange.request)
       ? { kind: 'reply', headers: { 'Content-Type': viewRequest.type }, body: null }
       : openViewStream(viewRequest, caller, options);
   }
-  return viewRequest.since === undefined
-    ? readRows(exchange, viewRequest, caller, options)
-    : readOps(exchange, viewRequest, viewRequest.since, caller, options);
+  const { since } = viewRequest;
+  try {
+    return await (since === undefined
+      ? readRows(exchange, viewRequest, caller, options)
+      : readOps(exchange, viewRequest, since, caller, options));
+  } catch (error) {
+    if (view.args && isOfValues(error)) throw unreadableArgs(error);
+    throw error;
+  }
 }
 
 /** Returns the headers of every answer except streams. */
@@ -116,7 +131,7 @@ async function rowsAs(type: ViewMediaType, { key }: ViewPart, patch: PatchResult
     const write = type === 'application/x-ndjson' ? rowsAsLines : rowsAsArray;
     return { kind: 'json in pieces', pieces: write(patch) };
   }
-  const text = await rowOf(patch);
+  const text = await rowsText(patch);
   if (text === undefined) throw unknownKey();
   return { kind: 'json', text };
 }

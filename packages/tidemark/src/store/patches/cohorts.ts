@@ -1,6 +1,7 @@
 /** Small deltas of many client views in one prepared statement, which takes their parameters as its parameters. */
 import type { ResolvedView } from '../../view/client-views.js';
 import type { CompiledView } from '../../view/compile/compile.js';
+import { isArrayType } from '../../view/instances.js';
 import {
   observationParameters,
   observationValues,
@@ -100,17 +101,12 @@ export function cohortParameter(i: number): string {
  */
 export function cohortsQuery(types: readonly string[], first: number): string {
   const columns = types.map((type, i) => {
-    const values = `unnest((select $${first + 1 + i}::${isArray(type) ? 'text' : type}[]))`;
-    return `, ${isArray(type) ? `${values}::${type}` : values} as tidemark_p${i + 1}`;
+    const values = `unnest((select $${first + 1 + i}::${isArrayType(type) ? 'text' : type}[]))`;
+    return `, ${isArrayType(type) ? `${values}::${type}` : values} as tidemark_p${i + 1}`;
   });
   return `tidemark_cohorts as materialized (
   select unnest((select $${first}::integer[])) as tidemark_cohort${columns.join('')}
 )`;
-}
-
-/** Names of array types begin with an underscore, and few others do. */
-function isArray(type: string): boolean {
-  return /\."?_/.test(type);
 }
 
 /** Returns the values for `cohortsQuery`. */

@@ -53,8 +53,18 @@ export interface Delta {
   readonly queries: readonly string[];
   /** Each yields the scope's columns, and an op as `line`. */
   readonly ops: readonly string[];
+  /** The name of a WITH query with every key that may have changed. */
+  readonly pairs?: string;
   /** For checksums: the rows that a client gains and loses by applying the ops; undefined if not requested. */
-  readonly weights: string | undefined;
+  readonly weights?: string | undefined;
+}
+
+/** The options of `deltaOf`. */
+export interface DeltaOptions {
+  /** True to request `weights`, which only a single client view can have. */
+  readonly hasWeights?: boolean;
+  /** An SQL condition on a row `b`, whose key then has no op. */
+  readonly unless?: string | undefined;
 }
 
 /**
@@ -62,7 +72,6 @@ export interface Delta {
  * @param index distinguishes the view from others in the same statement
  * @param values SQL expressions for the view's parameters
  * @param tables the changed tables, by OID
- * @param hasWeights true to request `weights`, which only a single client view can have
  */
 export function deltaOf(
   view: CompiledView,
@@ -70,7 +79,7 @@ export function deltaOf(
   values: readonly string[],
   tables: ReadonlyMap<number, SyncedTable>,
   scope: CohortScope,
-  hasWeights = false,
+  { hasWeights = false, unless }: DeltaOptions = {},
 ): Delta | undefined {
   const sides = sidesOf(view, values, tables);
   if (!sides) return undefined;
@@ -81,6 +90,7 @@ export function deltaOf(
   const pairs = `tidemark_pairs_${index}`;
   const isDel = `${isRemoved} and not ${sides.isThere}`;
   const scopeColumns = columns.map((column) => `${column}, `).join('');
+  const filter = unless === undefined ? '' : ` and not ${unless}`;
   return {
     queries: [
       ...rows.affected,
@@ -89,9 +99,10 @@ export function deltaOf(
       `${pairs} as materialized (${pairRows([...columns, rowColumns(view)].join(', '), columns, before, after)})`,
     ],
     ops: [
-      `select ${scopeColumns}${putOp} from ${pairs} b where ${isPut}`,
-      `select ${scopeColumns}${delOp} from ${pairs} b ${join} where ${isDel}`,
+      `select ${scopeColumns}${putOp} from ${pairs} b where ${isPut}${filter}`,
+      `select ${scopeColumns}${delOp} from ${pairs} b ${join} where ${isDel}${filter}`,
     ],
+    pairs,
     weights: hasWeights ? weightsOf(pairs, isDel, wasThere(view, values, tables)) : undefined,
   };
 }

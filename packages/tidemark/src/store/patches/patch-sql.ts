@@ -4,6 +4,7 @@ import type { ResolvedView } from '../../view/client-views.js';
 import type { SchemaChange } from '../row-formats/schema-change.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { type Delta, deltaOf, putOp, singleScope } from './delta.js';
+import { instanceChangeDelta } from './instance-change.js';
 import { rowsOf } from './sides.js';
 import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
 import { addedIndexesOf, addedViewDelta, type ViewSetChange, viewSetOps } from './view-set-change.js';
@@ -124,11 +125,14 @@ export function deltaQuery(
   const tables = new Map(changes.map(({ table }) => [table.oid, table]));
   const unseen = unseenLiterals(base);
   const addedIndexes = viewSetChange ? addedIndexesOf(viewSetChange) : [];
-  const parts = views.map((resolved, i) =>
-    addedIndexes.includes(i)
-      ? addedViewDelta(resolved, i)
-      : deltaOf(resolved.view, i, resolved.literals, tables, singleScope, checksumScope !== 'no'),
-  );
+  const hasWeights = checksumScope !== 'no';
+  const parts = views.map((resolved, i) => {
+    const { view, literals } = resolved;
+    const instanceChange = viewSetChange?.instanceChanges.get(i);
+    if (instanceChange) return instanceChangeDelta(view, i, instanceChange, tables);
+    if (addedIndexes.includes(i)) return addedViewDelta(resolved, i);
+    return deltaOf(view, i, literals, tables, singleScope, { hasWeights });
+  });
   return linesQuery({
     observation,
     withQueries: [

@@ -247,7 +247,7 @@ function focusedRows(
  * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal, such as
  * letters in a case-insensitive collation, can differ for the client.
  */
-function isIn(view: CompiledView, query: Template, values: readonly string[], condition = 'true'): string {
+export function isIn(view: CompiledView, query: Template, values: readonly string[], condition = 'true'): string {
   const sameKey = view.key.columns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
   return `exists (
     select from (\n${render(query, values)}\n) v where ${sameKey} and ${keySql(view.key, values)} = b.tidemark_key and ${condition} offset 0

@@ -2,6 +2,7 @@
 import type { ResolvedView } from '../../view/client-views.js';
 import { allOf } from './checksums.js';
 import { type Delta, delOp, isPut, isRemoved, pairRows, putOp } from './delta.js';
+import type { InstanceChange } from './instance-change.js';
 import { rowsOf } from './sides.js';
 import { type SyncedTable, statesAsOf } from './states.js';
 
@@ -16,6 +17,8 @@ export interface ViewSetChange {
   /** For each view, its index among the client's views; undefined if the client does not have it. */
   readonly indexes: readonly (number | undefined)[];
   readonly removed: readonly RemovedView[];
+  /** The views, by index, of which the client has other instances. */
+  readonly instanceChanges: ReadonlyMap<number, InstanceChange>;
 }
 
 /** Returns the indexes of the views that the client does not have. */

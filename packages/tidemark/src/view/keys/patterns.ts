@@ -64,6 +64,19 @@ export function describeKeys({ prefix, pattern: { texts, columns } }: Keys): str
   return `${prefix}${texts[0]}${columns.map((name, i) => `{${name}}${texts[i + 1]}`).join('')}`;
 }
 
+/** A field of a row's key, or its text. */
+export type KeyPart = string | number | bigint | boolean;
+
+/** A row's key without its view's prefix: the value of its key column, or an array for several columns. */
+export type Key = KeyPart | readonly KeyPart[];
+
+/** Returns the text of a key, with each field converted by `String`. */
+export function writeKey(key: Key): string {
+  if (typeof key !== 'object') return String(key);
+  if (key.length === 1) return String(key[0]);
+  return key.map((part) => String(part).replace(/[%/]/g, encodeURIComponent)).join('/');
+}
+
 /**
  * Returns the texts of the columns in a key, in order; undefined if no row can have the key.
  * @param key without the prefix

@@ -1,0 +1,74 @@
+/** Reads the arguments of views from query strings. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { describeValidator } from '../../openapi/schemas/json-schema.js';
+import { resolveRef } from '../../openapi/schemas/resolve-ref.js';
+import type { Schema, SchemaObject } from '../../openapi/types.js';
+import { reservedParameters } from '../../openapi/view-conventions.js';
+import { validArgs } from './view-args.js';
+
+/** Describes each validator once. */
+export class QueryArgs {
+  readonly #schemas = new WeakMap<StandardSchemaV1, Promise<SchemaObject>>();
+
+  /**
+   * Returns the arguments in a query string, as the validator returns them. A parameter becomes a value of the type that
+   * the validator's JSON Schema has for it; one that is given several times, an array.
+   * @throws Problem `invalid-args`, which names the parameters
+   */
+  async read(validator: StandardSchemaV1, query: URLSearchParams): Promise<unknown> {
+    return validArgs(validator, coerceAll(await this.#schemaOf(validator), query));
+  }
+
+  #schemaOf(validator: StandardSchemaV1): Promise<SchemaObject> {
+    const known = this.#schemas.get(validator);
+    if (known) return known;
+    const describing = describeValidator(validator, 'input').then(({ schema }) => schema);
+    this.#schemas.set(validator, describing);
+    return describing;
+  }
+}
+
+function coerceAll(schema: SchemaObject, query: URLSearchParams): object {
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
+  const names = [...new Set(query.keys())].filter((name) => !reservedParameters.has(name));
+  return Object.fromEntries(
+    names.map((name) => {
+      const property = Object.hasOwn(properties, name) ? properties[name]! : true;
+      return [name, coerce(property, query.getAll(name), schema)];
+    }),
+  );
+}
+
+function coerce(schema: Schema, texts: readonly string[], root: Schema): unknown {
+  const choices = choicesOf(schema, root);
+  const array = choices.find(({ type }) => [type].flat().includes('array'));
+  if (array) return texts.map((text) => coerceOne(choicesOf((array.items ?? true) as Schema, root), text));
+  return texts.length === 1 ? coerceOne(choices, texts[0]!) : texts;
+}
+
+/** Returns a text as the first type that accepts it; unchanged if none does, so that the validator refuses it. */
+function coerceOne(choices: readonly SchemaObject[], text: string): unknown {
+  const types = new Set(choices.flatMap(({ type }) => type ?? []));
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if ((types.has('number') || types.has('integer')) && Number.isFinite(number)) return number;
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if (types.has('null') && text === '' && !types.has('string')) return null;
+  return types.has('object') ? parsed(text) : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the alternatives of a schema. */
+function choicesOf(schema: Schema, root: Schema): SchemaObject[] {
+  if (typeof schema === 'boolean') return [];
+  const { $ref, anyOf, oneOf } = schema;
+  if (typeof $ref === 'string') return choicesOf(resolveRef($ref, root), root);
+  const choices = [...((anyOf ?? []) as Schema[]), ...((oneOf ?? []) as Schema[])];
+  return choices.length > 0 ? choices.flatMap((choice) => choicesOf(choice, root)) : [schema];
+}

@@ -1,0 +1,42 @@
+/** Finds the arguments with which views are checked before a client has asked for them. */
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { SetupError } from './errors.js';
+import { describeValidator } from './openapi/schemas/json-schema.js';
+import { smallestValue } from './openapi/schemas/smallest-value.js';
+import { InvalidArgsError, validate } from './registry/prepare.js';
+import type { Views } from './view/define.js';
+import { inViewAsync } from './view/in-view.js';
+import { type SampleArgs, type SampleInput, type SampleOptions, sampleInput } from './view/sample.js';
+
+/**
+ * Returns the sample input for an application's views.
+ * @throws SetupError that names a view for which no arguments can be found.
+ */
+export async function sampleInputFor<Context>(
+  options: SampleOptions<Context> & { readonly views: Views<Context> },
+): Promise<SampleInput<Context>> {
+  return sampleInput(options, await sampleArgsOf(options.views));
+}
+
+async function sampleArgsOf<Context>(views: Views<Context>): Promise<SampleArgs> {
+  const entries = Object.entries(views).map(async ([name, { args, sampleArgs }]) => {
+    if (!args) return [];
+    const valid = await inViewAsync(name, () => validSample(args, sampleArgs));
+    return [[name, valid] as const];
+  });
+  return new Map((await Promise.all(entries)).flat());
+}
+
+async function validSample(validator: StandardSchemaV1, given: unknown): Promise<unknown> {
+  const { schema } = given === undefined ? await describeValidator(validator, 'input') : { schema: {} };
+  try {
+    return await validate(validator, given ?? smallestValue(schema));
+  } catch (error) {
+    if (!(error instanceof InvalidArgsError)) throw error;
+    const what =
+      given === undefined
+        ? 'no arguments for checking it can be derived from its validator'
+        : 'its `sampleArgs` are refused';
+    throw new SetupError(`${what} (${error.message}). Give it \`sampleArgs\`: arguments as a client sends them`);
+  }
+}
