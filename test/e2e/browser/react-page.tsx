@@ -121,10 +121,10 @@ function countingClient(user: string): typeof window.client {
       window.subscriptions--;
     };
   };
-  const view: typeof client.view = (name) => {
-    const { observe, ...others } = client.view(name);
-    return { ...others, observe: (options) => counted(observe(options)) };
-  };
+  const view = ((...parameters: Parameters<typeof client.view>) => {
+    const { observe, ...others } = client.view(...parameters);
+    return { ...others, observe: (options: Parameters<typeof observe>[0]) => counted<unknown>(observe(options)) };
+  }) as typeof client.view;
   return { ...client, subscribe, view };
 }
 

@@ -23,13 +23,17 @@ export function useView<Mutators, Views extends AnyViews, Name extends keyof Vie
   { initial, ...options }: UseViewOptions<RowOf<Views[Name]>> = {},
 ): readonly RowOf<Views[Name]>[] | undefined {
   const queryText = textOf(options);
-  const rows = useMemo(
-    () => sharedObservable(client, `list ${name} ${queryText}`, () => client.view(name).observe(JSON.parse(queryText))),
+  const state = useMemo(
+    () =>
+      sharedObservable(client, `list ${name} ${queryText}`, () => {
+        const { view } = client as unknown as Client<never, AnyViews>;
+        return view(name).observe(JSON.parse(queryText));
+      }),
     [client, name, queryText],
   );
   return useSyncExternalStore(
-    rows.subscribe,
-    () => rows.get() ?? initial,
+    state.subscribe,
+    () => (state.get().rows as readonly RowOf<Views[Name]>[] | undefined) ?? initial,
     () => initial,
   );
 }

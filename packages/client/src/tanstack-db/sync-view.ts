@@ -14,7 +14,7 @@ export function syncView<Mutators, Views extends AnyViews, Row extends object>(
   return {
     rowUpdateMode: 'full',
     sync({ begin, write, commit, markReady, markError }) {
-      const view = client.view(name);
+      const view = (client as unknown as Client<never, AnyViews>).view(name);
       const rows = new Map<string, Row>();
       const unconfirmed = view.observeUnconfirmed();
       let unconfirmedKeys = unconfirmed.get();
