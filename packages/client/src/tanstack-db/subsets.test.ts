@@ -2,7 +2,7 @@ import { and, eq, gt, IR, inArray, isNull, like, not, or } from '@tanstack/db';
 import { describe, expect, it } from 'vitest';
 import { instancesOf } from './subsets.js';
 
-const field = (...path: string[]) => new IR.PropRef<string>(path);
+const field = <Value = string>(...path: string[]) => new IR.PropRef<Value>(path);
 const projectID = field('projectID');
 const state = field('state');
 const title = field('title');
@@ -17,8 +17,8 @@ describe('the conditions of a query', () => {
   it('name an instance by an equality, whichever side the field is on', () => {
     expect(ofProject(eq(projectID, '7'))).toEqual(['7']);
     expect(ofProject(eq('7', projectID))).toEqual(['7']);
-    expect(ofProject(eq(projectID, 7))).toEqual([7]);
-    expect(ofProject(eq(projectID, false))).toEqual([false]);
+    expect(ofProject(eq(field<number>('projectID'), 7))).toEqual([7]);
+    expect(ofProject(eq(field<boolean>('projectID'), false))).toEqual([false]);
   });
 
   it('name several instances by a list of values, each of them once', () => {
