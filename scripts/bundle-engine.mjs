@@ -6,7 +6,8 @@ import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = '@rocicorp/zero';
-const folder = `${root}node_modules/${source}/out/replicache/src`;
+const sources = `${root}node_modules/${source}/out`;
+const folder = `${sources}/replicache/src`;
 const entry = 'virtual:engine';
 
 /** The parts of the engine that the client uses, by the files that export them. */
@@ -31,8 +32,10 @@ const parts = {
 
 /** The files that replace those of the package, by the ends of their paths. */
 const replacements = {
+  '/replicache/src/call-default-fetch.js': 'call-default-fetch.js',
   '/replicache/src/db/index.js': 'index.js',
   '/replicache/src/get-kv-store-provider.js': 'get-kv-store-provider.js',
+  '/replicache/src/log-options.js': 'log-options.js',
   '/replicache/src/scan-iterator.js': 'scan-iterator.js',
   '/shared/src/browser-env.js': 'browser-env.js',
   '/shared/src/json-schema.js': 'valita.js',
@@ -74,18 +77,23 @@ function onlyLogs({ type, expression, test }) {
   return condition?.type === 'MemberExpression' && /^(debug|info)$/.test(condition.property.name);
 }
 
-/** Removes logging at levels that the client does not use, whose methods are then missing. */
-function withoutLogs(code, ast) {
+/** True for a call of `assert` with a message. */
+function hasMessage({ type, callee, arguments: args }) {
+  return type === 'CallExpression' && callee.name === 'assert' && args.length === 2;
+}
+
+/** Removes logging at levels that the client does not use, and the messages of assertions, which stack traces tell apart. */
+function withoutTexts(code, ast) {
   const spans = [];
   const visit = (node) => {
-    if (Array.isArray(node)) node.forEach(visit);
-    else if (typeof node?.type === 'string') {
-      if (onlyLogs(node) && !node.alternate) spans.push(node);
-      else Object.values(node).forEach(visit);
-    }
+    if (Array.isArray(node)) return node.forEach(visit);
+    if (typeof node?.type !== 'string') return;
+    if (onlyLogs(node) && !node.alternate) return spans.push({ ...node, instead: ';' });
+    if (hasMessage(node)) spans.push({ start: node.arguments[0].end, end: node.arguments[1].end, instead: '' });
+    Object.values(node).forEach(visit);
   };
   visit(ast.body);
-  return spans.reduceRight((text, { start, end }) => `${text.slice(0, start)};${text.slice(end)}`, code);
+  return spans.reduceRight((text, { start, end, instead }) => text.slice(0, start) + instead + text.slice(end), code);
 }
 
 /** Parts of the package's files to replace, by the ends of the files' paths. */
@@ -95,6 +103,8 @@ const changes = {
     ['import { emptyHash }', `import { nextTurn } from '${root}scripts/engine/next-turn.js';\nimport { emptyHash }`],
     ['const refs = await', 'await nextTurn(this.#delegate.kvWrite);\n\t\tconst refs = await'],
   ],
+  // The messages are removed.
+  '/shared/src/asserts.js': [['typeof msg === "string" ? msg : msg()', '"An assertion of the engine failed"']],
   // Awaits a chunk and its references together. If both reads failed, nothing could catch the second error.
   '/dag/store-impl.js': [
     ['const data = await dataPromise;', 'refsPromise.catch(() => {});\n\t\tconst data = await dataPromise;'],
@@ -117,6 +127,12 @@ const changes = {
     ['this.#callback = callback;', 'this.#callback = callback; this.onError = options.onError;'],
   ],
   '/replicache-impl.js': [
+    // The default is in scripts/engine/log-options.js.
+    ['logSinks = [consoleLogSink]', 'logSinks'],
+    // Hooks that only the package's own client sets.
+    ['this.#zero = implOptions.zero;', ''],
+    ['#zero;', ''],
+    ['this.#zero', 'undefined'],
     // The database may fail at the start: nothing could catch that, and all callers would wait forever.
     ['this.#open(indexes', 'this.opening(() => this.#open(indexes'],
     ['readyResolver.resolve, onClientsDeleted);', 'readyResolver.resolve, onClientsDeleted));'],
@@ -157,7 +173,7 @@ export async function bundleEngine(target) {
                 .join('\n')
             : (replacementOf(id) ?? null),
         transform(code, id) {
-          return id.startsWith(folder) ? withChanges(withoutLogs(code, this.parse(code)), id) : null;
+          return id.startsWith(sources) ? withChanges(withoutTexts(code, this.parse(code)), id) : null;
         },
       },
     ],
@@ -173,7 +189,7 @@ export async function bundleEngine(target) {
   writeFileSync(`${target}/engine.js`, `${head}\n${code}`);
   writeFileSync(
     `${target}/engine.js.LICENSE.txt`,
-    `engine.js was bundled and minified from files of these npm packages. It leaves out what is not used, and what is only\nlogged for debugging.\n\n${notices.join('\n\n')}\n`,
+    `engine.js was bundled and minified from files of these npm packages. It leaves out what is not used, what is only\nlogged for debugging, and the messages of assertions.\n\n${notices.join('\n\n')}\n`,
   );
   const types = `${root}packages/client/src/engine.d.ts`;
   if (existsSync(types)) copyFileSync(types, `${target}/engine.d.ts`);

@@ -25,8 +25,14 @@ const application: Readonly<Record<string, string>> = {
     import { z } from 'zod';
     export declare const sync: TypedSync<UserContext, typeof mutators, typeof views>;
     const note = defineView({ query: () => sql<{ id: string; body: string }>\`select id, body from note\`, key: 'id' });
+    type Issue = { id: string; projectID: string; title: string; priority: number };
+    const issue = defineView({
+      args: z.object({ projectID: z.string() }),
+      query: ({ args }) => sql<Issue>\`select id, "projectID", title, priority from issue where "projectID" = \${args.projectID}\`,
+      key: 'id',
+    });
     const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
-    export const views = { note };
+    export const views = { note, issue };
     export const mutators = defineMutators({ note: { create } });`,
   'session.ts': `export const authenticate = () => ({ userID: 'ann' });`,
   'mutators.ts': `

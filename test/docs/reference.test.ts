@@ -49,7 +49,10 @@ it.each<[heading: string, fields: () => string[]]>([
   ['`createClient`', () => fieldsOf('client/src/options.ts', 'ClientOptions')],
   [
     '`tidemarkCollectionOptions`',
-    () => fieldsOf('client/src/tanstack-db/collection-options.ts', 'TidemarkCollectionConfig'),
+    () => [
+      ...fieldsOf('client/src/tanstack-db/collection-options.ts', 'TidemarkCollectionConfig'),
+      ...fieldsOf('client/src/tanstack-db/collection-options.ts', 'OnDemandConfig'),
+    ],
   ],
   ['`jwtAuth`', () => fieldsOf('tidemark/src/auth/jwt.ts', 'JWTAuthOptions')],
   ['`sessionAuth`', () => fieldsOf('tidemark/src/auth/session.ts', 'SessionAuthOptions')],

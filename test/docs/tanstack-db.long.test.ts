@@ -15,10 +15,16 @@ const server = `
   import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
   import { z } from 'zod';
   const note = defineView({ query: () => sql<{ id: string; body: string }>\`select id, body from note\`, key: 'id' });
+  const issue = defineView({
+    args: z.object({ projectID: z.string() }),
+    query: ({ args }) => sql<{ id: string; projectID: string; priority: number }>\`
+      select id, project_id as "projectID", priority from issue where project_id = \${args.projectID}\`,
+    key: 'id',
+  });
   const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
-  export const views = { note };
+  export const views = { note, issue };
   export const mutators = defineMutators({ note: { create } });`;
-const [notes = '', ...moreBlocks] = blocksOf('docs/tanstack-db.md', 'ts');
+const [notes = '', onDemand = '', ...moreBlocks] = blocksOf('docs/tanstack-db.md', 'ts');
 
 const install = (...packages: string[]) =>
   npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages);
@@ -44,7 +50,7 @@ it('the documented command installs one copy of @tanstack/db, and the code compi
   expect(command).toMatch(/^npm install \S+$/);
   await install(...command.split(' ').slice(2));
   expect(await copies()).toHaveLength(1);
-  expect(await compile(folder, { 'server.ts': server, 'notes.ts': notes })).toBe('');
+  expect(await compile(folder, { 'server.ts': server, 'notes.ts': notes, 'on-demand.ts': onDemand })).toBe('');
 });
 
 /** Returns the compiler's first error. */

@@ -156,6 +156,46 @@ describe('connectPokes', () => {
     expect(pull.mock.calls).toEqual([[undefined], [{ now: true }]]);
   });
 
+  it('names the wants in the body of a POST request, and opens another stream soon after they change', async () => {
+    const { url, script, requests, responses, asked } = await servePokes();
+    const bodies: string[] = [];
+    const stay = (response: Parameters<typeof passing>[0]) => {
+      response.req.on('data', (chunk: Buffer) => bodies.push(chunk.toString()));
+      events(response, 'retry: 60000\n\n');
+    };
+    script.push(stay, stay, passing, stay);
+    let change = () => {};
+    let wants: readonly string[] = [];
+    const { pull, pulled } = connect(url, {
+      wants(onChange) {
+        change = onChange;
+        return wants;
+      },
+    });
+    await asked(1);
+    expect(requests[0]!.method).toBe('GET');
+    expect(requests[0]!.headers).not.toHaveProperty('content-type');
+    wants = ['a'];
+    change();
+    change();
+    await asked(2);
+    expect(requests[1]).toMatchObject({
+      method: 'POST',
+      url: requests[0]!.url,
+      headers: { 'content-type': 'application/json', authorization: 'Bearer one' },
+    });
+    await vi.waitFor(() => expect(bodies).toEqual(['{"wants":["a"]}']));
+    expect(responses[0]!.destroyed).toBe(true);
+    expect(pull).not.toHaveBeenCalled();
+    wants = ['b'];
+    change();
+    // The third stream ends, and the fourth one brings a poke.
+    await asked(4);
+    responses[3]!.write('data: poke\n\n');
+    await pulled(1);
+    await vi.waitFor(() => expect(bodies).toEqual(['{"wants":["a"]}', '{"wants":["b"]}']));
+  });
+
   it('tolerates a client that has been closed', async () => {
     const { url, responses, asked } = await servePokes();
     const { pull, pulled } = connect(url);

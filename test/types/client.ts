@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient, type Mutate } from '@tidemark/client';
+import { type ClientOptions, createClient, type Mutate, type ViewState } from '@tidemark/client';
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
@@ -48,6 +48,8 @@ await client.mutate.todo.items.clear({ id: 'a' });
 await client.mutate.todo['items.clear']({ id: 'a' });
 await client.mutate.ping();
 await client.mutate.free({ any: 'thing' });
+const confirmed = await client.mutate.todo.create({ id: 'a', title: 'Milk' }).confirmed;
+holds<Equal<typeof confirmed, void>>();
 
 const todos = await client.view('todo').list({ by: 'listID', equals: 'l' });
 holds<Equal<typeof todos, readonly Todo[]>>();
@@ -59,7 +61,8 @@ const unfinished = await client.view('todo').count({ by: [...by], equals: ['l', 
 holds<Equal<typeof unfinished, number>>();
 client.view('todo').watch(([change]) => holds<Equal<NonNullable<typeof change>['row'], Todo | undefined>>());
 const observed = client.view('todo').observe().get();
-holds<Equal<typeof observed, readonly Todo[] | undefined>>();
+holds<Equal<typeof observed, ViewState<Todo>>>();
+holds<Equal<typeof observed.rows, readonly Todo[] | undefined>>();
 client.subscribe(
   async (tx) => (await tx.view('todo').list()).length,
   (count) => holds<Equal<typeof count, number>>(),
@@ -92,7 +95,7 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   // @ts-expect-error A count has no limit.
   client.view('todo').count({ limit: 1 });
   // @ts-expect-error The rows may not have been read yet.
-  client.view('todo').observe().get().length;
+  client.view('todo').observe().get().rows.length;
   // @ts-expect-error The user is missing.
   create({});
   // @ts-expect-error The server has no such mutator.

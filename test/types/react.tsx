@@ -1,5 +1,13 @@
-import { createClient, type Mutate, type PendingMutation, type Status } from '@tidemark/client';
-import { createClientContext, useMutate, usePending, useRow, useStatus, useView } from '@tidemark/client/react';
+import { createClient, type Mutate, type PendingMutation, type Status, type ViewState } from '@tidemark/client';
+import {
+  createClientContext,
+  useMutate,
+  usePending,
+  useRow,
+  useStatus,
+  useSuspenseView,
+  useView,
+} from '@tidemark/client/react';
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
@@ -10,6 +18,11 @@ const mutators = defineMutators({ todo: { create: defineMutator(z.object({ id: z
 const views = {
   todo: defineView({ query: () => sql<Todo>`select * from todo`, key: 'id' }),
   free: defineView({ query: () => sql`select 1 as id`, key: 'id' }),
+  inList: defineView({
+    args: z.object({ listID: z.string(), done: z.boolean().optional() }),
+    query: ({ args }) => sql<Todo>`select * from todo where list_id = ${args.listID}`,
+    key: 'id',
+  }),
 };
 const { ClientProvider, useClient } = createClientContext<typeof mutators, typeof views>();
 const client = createClient<typeof mutators, typeof views>({ user: 'ann' });
@@ -22,11 +35,17 @@ export function Todos() {
     descending: true,
     limit: 3,
   });
-  holds<Equal<typeof todos, readonly Todo[] | undefined>>();
+  holds<Equal<typeof todos, ViewState<Todo>>>();
   const todo = useRow(client, 'todo', ['a', 'b']);
   holds<Equal<typeof todo, Todo | null | undefined>>();
   const free = useView(client, 'free');
-  holds<Equal<typeof free, readonly unknown[] | undefined>>();
+  holds<Equal<typeof free, ViewState<unknown>>>();
+  const inList = useView(client, 'inList', { args: { listID: 'home' }, initial: [], ttl: 'forever', limit: 3 });
+  holds<Equal<typeof inList, ViewState<Todo>>>();
+  const { rows, complete } = useSuspenseView(client, 'inList', { args: { listID: 'home', done: true }, ttl: 0 });
+  holds<Equal<typeof rows, readonly Todo[]>>();
+  holds<Equal<typeof complete, boolean>>();
+  useSuspenseView(client, 'todo', { initial: [{ id: 'a', listID: 'home', done: false }] });
   const mutate = useMutate(client);
   holds<Equal<typeof mutate, Mutate<typeof mutators>>>();
   void mutate.todo.create({ id: 'a' });
@@ -34,7 +53,7 @@ export function Todos() {
   holds<Equal<typeof status, Status>>();
   const pending = usePending(client);
   holds<Equal<typeof pending, readonly PendingMutation[]>>();
-  return <p>{todos?.length}</p>;
+  return <p>{todos.rows?.length}</p>;
 }
 
 export const app = (
@@ -50,6 +69,20 @@ export function Wrong() {
   useView(client, 'todo', { by: 'name' });
   // @ts-expect-error The view has no such fields to list by.
   useView(client, 'todo', { by: ['listID', 'name'] });
+  // @ts-expect-error The view has arguments.
+  useView(client, 'inList');
+  // @ts-expect-error The view has arguments.
+  useSuspenseView(client, 'inList', { limit: 3 });
+  // @ts-expect-error The arguments lack a field.
+  useView(client, 'inList', { args: {} });
+  // @ts-expect-error The argument has another type.
+  useView(client, 'inList', { args: { listID: 7 } });
+  // @ts-expect-error The view has no arguments.
+  useView(client, 'todo', { args: { listID: 'home' } });
+  // @ts-expect-error There is no such unit.
+  useView(client, 'inList', { args: { listID: 'home' }, ttl: '5m' });
+  // @ts-expect-error The initial rows lack fields.
+  useView(client, 'todo', { initial: [{ id: 'a' }] });
   // @ts-expect-error The row has no such field.
   useRow(client, 'todo', 'a')?.title;
   useRow(client, 'todo', 7);

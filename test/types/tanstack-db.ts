@@ -15,6 +15,11 @@ const views = {
   member: defineView({ query: () => sql<Member>`select * from member`, key: ['listID', 'userID'] }),
   name: defineView({ query: () => sql<{ id: string; name: string }>`select * from name`, key: 'id', value: 'name' }),
   free: defineView({ query: () => sql`select 1 as id`, key: 'id' }),
+  inList: defineView({
+    args: z.object({ listID: z.string(), done: z.boolean().optional() }),
+    query: ({ args }) => sql<Todo>`select * from todo where list_id = ${args.listID}`,
+    key: 'id',
+  }),
 };
 const client = createClient<typeof mutators, typeof views>({ user: 'ann' });
 
@@ -50,8 +55,14 @@ const joined = createLiveQueryCollection((q) =>
 );
 const row: { id: string; userID: string } | undefined = joined.toArray[0];
 createCollection(tidemarkCollectionOptions({ client, view: 'free', getKey: () => 'a' }));
+const onDemand = { client, view: 'inList', getKey: ({ id }: Todo) => id, syncMode: 'on-demand' } as const;
+const inList = createCollection(tidemarkCollectionOptions({ ...onDemand, args: ['listID'], ttl: 'forever' }));
+createCollection(tidemarkCollectionOptions({ ...onDemand, args: ['listID', 'done'], ttl: 0 }));
+const home: Todo | undefined = createLiveQueryCollection((q) =>
+  q.from({ todo: inList }).where(({ todo }) => eq(todo.listID, 'home')),
+).toArray[0];
 
-export { first, row };
+export { first, home, row };
 
 export function wrong(): void {
   // @ts-expect-error There is no such view.
@@ -66,6 +77,14 @@ export function wrong(): void {
   tidemarkCollectionOptions({ client, view: 'name', getKey: (name) => name.id });
   // @ts-expect-error A handler must return a promise.
   tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ id }) => id, onUpdate: () => {} });
+  // @ts-expect-error The view has arguments.
+  tidemarkCollectionOptions({ client, view: 'inList', getKey: ({ id }) => id });
+  // @ts-expect-error The names of the arguments are missing.
+  tidemarkCollectionOptions(onDemand);
+  // @ts-expect-error The view has no such argument.
+  tidemarkCollectionOptions({ ...onDemand, args: ['id'] });
+  // @ts-expect-error The view has no arguments.
+  tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ id }) => id, syncMode: 'on-demand', args: ['listID'] });
   // @ts-expect-error The row has no such field.
   for (const { title } of todos.values()) void title;
 }

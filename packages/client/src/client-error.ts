@@ -1,12 +1,17 @@
+import type { Refusal } from './types.js';
+
 /** An error that prevents a client from syncing, or from serving a call. The message says what to do about it. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   /** Stable, unlike the message: one of the server's error codes, or one of the client's own. */
   readonly code: string;
+  /** For the code `refused`: the mutation that the server has refused, and the reason. */
+  readonly refusal: Refusal | undefined;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, { refusal, ...options }: ErrorOptions & { refusal?: Refusal } = {}) {
     super(message, options);
     this.code = code;
+    this.refusal = refusal;
   }
 }
 
@@ -57,6 +62,12 @@ export function closedClient(): ClientError {
   const message =
     'This client was closed, so the call has no effect. What to do: create another one with createClient.';
   return new ClientError('closed', message);
+}
+
+/** Returns the error for a call that the server has refused. */
+export function refusedCall(refusal: Refusal): ClientError {
+  const message = refusal.detail ?? `The server has refused the call with the code "${refusal.code}".`;
+  return new ClientError('refused', message, { refusal });
 }
 
 /** Returns the error for a call that the server, or a proxy in front of it, would refuse as too large. */

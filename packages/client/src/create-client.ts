@@ -1,23 +1,38 @@
+import { mutationCall } from './confirmation.js';
 import { LazySession } from './lazy-session.js';
 import { callsByName, engineCall, namedMutators } from './mutate.js';
 import type { Observable } from './observable.js';
-import { type AnyOptions, type ClientOptions, checkUser, storedViewOf } from './options.js';
-import { dismissName, type Refusal } from './refusals.js';
+import { type AnyOptions, type ClientOptions, checkUser, storedInstanceOf, storedViewOf } from './options.js';
+import { dismissName } from './refusals.js';
 import { readView } from './rows/read.js';
 import { type ClientData, type ClientView, clientView } from './rows/view.js';
-import type { RowOf } from './server-types.js';
+import type { AnyView, RowOf, ViewArgs } from './server-types.js';
 import type { SessionLimits } from './session.js';
 import type { PendingMutation } from './stores/types.js';
 import { initialStatus, type Status } from './sync/status.js';
 import type { SyncEngine } from './sync/sync-engine.js';
-import type { AnyViews, Mutate, ReadTransaction } from './types.js';
+import type { AnyViews, InstanceOptions, InstanceParameters, Mutate, ReadTransaction, Refusal } from './types.js';
+import { instanceText } from './wants/instance.js';
+import type { WantOptions } from './wants/wants.js';
 
 /** A client keeps the user's views locally, in sync with the server, and sends mutations as soon as possible. */
 export interface Client<Mutators, Views extends AnyViews> {
   /** Calls mutators by their names: `client.mutate.todo.create(args)`. */
   readonly mutate: Mutate<Mutators>;
-  /** The rows of a view. */
-  view<Name extends keyof Views & string>(name: Name): ClientView<RowOf<Views[Name]>>;
+  /** The rows of a view, or of the instance with these arguments of a view that has arguments. */
+  view<Name extends keyof Views & string>(
+    name: Name,
+    ...instance: InstanceParameters<Views[Name]>
+  ): ClientView<RowOf<Views[Name]>>;
+  /**
+   * Wants an instance of a view, so that it is here when the page needs it. Returns a function that ends this use; the
+   * instance stays wanted for its `ttl`.
+   */
+  preload<Name extends keyof Views & string>(
+    name: Name,
+    args: ViewArgs<Views[Name]>,
+    options?: WantOptions,
+  ): () => void;
   /** Reads several views in one state of the data. */
   query<Result>(body: (tx: ReadTransaction<Views>) => Promise<Result>): Promise<Result>;
   /** Calls the listener with the result of `body`, and again after each change. Returns an unsubscribe function. */
@@ -88,6 +103,7 @@ function prepareClient(
     query: async (body) => session.start().engine.query(body),
     subscribe: (body, listener) => session.start().engine.subscriptions.subscribe(body, listener),
     watch: (prefix, listener) => session.start().engine.subscriptions.watch(prefix, listener),
+    use: (instance, ttl) => session.start().wants.use(instance, ttl),
     unconfirmed: session.observe(new Set(), ({ engine }) => engine.unconfirmed),
     get hasEnded() {
       return session.current?.engine.subscriptions.hasEnded ?? false;
@@ -98,11 +114,19 @@ function prepareClient(
     return (tx: Parameters<typeof readView>[0]) => body({ view: (name) => readView(tx, storedView(name)) as never });
   };
   const client: Client<never, AnyViews> = {
-    mutate: callsByName(async (name, args) => {
-      const call = engineCall(mutators, name, args);
-      await session.start().engine.call(call.name, call.args);
+    mutate: callsByName((name, args) => {
+      const recorded = (async () => {
+        const call = engineCall(mutators, name, args);
+        return session.start().engine.call(call.name, call.args);
+      })();
+      return mutationCall(recorded, (id) => session.start().confirmations.wait(id));
     }) as Mutate<never>,
-    view: (name) => clientView(data, storedView(name)) as never,
+    view: (name, args?: unknown, instanceOptions?: InstanceOptions<AnyView>) =>
+      clientView(
+        data,
+        args === undefined ? storedView(name) : storedInstanceOf(options, name, args, instanceOptions),
+      ) as never,
+    preload: (name, args, { ttl } = {}) => data.use(instanceText(name, args), ttl),
     query: (body) => data.query(read(body)),
     subscribe: (body, listener) => data.subscribe(read(body), listener),
     status: session.observe(initialStatus, ({ status }) => status),

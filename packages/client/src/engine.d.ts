@@ -33,7 +33,7 @@ export interface WriteTransaction extends ReadTransaction {
   del(key: string): Promise<boolean>;
 }
 
-export type MutatorFunction = (tx: WriteTransaction, args?: ReadonlyJSON) => Promise<void>;
+export type MutatorFunction = (tx: WriteTransaction, args?: ReadonlyJSON) => Promise<unknown>;
 
 export interface HTTPRequestInfo {
   readonly httpStatusCode: number;
@@ -54,7 +54,7 @@ export interface PushedMutation {
   readonly timestamp: number;
 }
 
-export type Puller = (request: object, requestID: string) => Promise<PulledResult>;
+export type Puller = (request: { readonly cookie: unknown }, requestID: string) => Promise<PulledResult>;
 export type Pusher = (
   request: { readonly mutations: readonly PushedMutation[] },
   requestID: string,
@@ -117,7 +117,7 @@ export declare class ReplicacheImpl {
   readonly closed: boolean;
   readonly memdag: Store;
   readonly perdag: Store;
-  readonly mutate: Readonly<Record<string, (args?: ReadonlyJSON) => Promise<void>>>;
+  readonly mutate: Readonly<Record<string, (args?: ReadonlyJSON) => Promise<unknown>>>;
   auth: string;
   pullURL: string;
   pushURL: string;

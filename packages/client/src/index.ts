@@ -4,8 +4,7 @@ export { ClientError } from './client-error.js';
 export { type Client, createClient } from './create-client.js';
 export type { Observable } from './observable.js';
 export type { ClientOptions } from './options.js';
-export type { Refusal } from './refusals.js';
-export type { ClientView, RowChange } from './rows/view.js';
+export type { ClientView, RowChange, ViewState } from './rows/view.js';
 export type {
   KeyValueRead,
   KeyValueStore,
@@ -26,11 +25,18 @@ export type {
   IndexedRow,
   IndexField,
   IndexValue,
+  InstanceOptions,
+  InstanceParameters,
   Key,
   KeyPart,
   ListOptions,
+  Matches,
   Mutate,
+  MutationCall,
   ReadTransaction,
   ReadView,
+  Refusal,
   WriteView,
 } from './types.js';
+export type { WantRefusal } from './wants/answered.js';
+export type { Ttl, WantOptions } from './wants/wants.js';

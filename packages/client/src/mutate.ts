@@ -1,6 +1,7 @@
 import type { MutatorFunction, WriteTransaction } from '#engine';
 import { ClientError } from './client-error.js';
 import type { PendingMutation, ReadonlyJSON } from './stores/types.js';
+import type { MutationCall } from './types.js';
 
 /** The application's mutators by their dotted names. */
 export type NamedMutators = ReadonlyMap<string, (tx: unknown, args: unknown) => Promise<void> | void>;
@@ -22,7 +23,7 @@ export function namedMutators(tree: object, prefix = ''): NamedMutators {
 }
 
 /**
- * Converts mutators to those of the engine.
+ * Converts mutators to those of the engine, whose first run returns the ID of the mutation.
  * @param beforeRepeat called before a mutator reruns on newer data
  * @param onDropped called with the error of a mutator that fails in a rerun
  */
@@ -35,7 +36,10 @@ export function engineMutators(
   const entries = [...mutators].map(([name, run]): [string, MutatorFunction] => [
     name,
     async (tx, args) => {
-      if (tx.reason === 'initial') return run(await transaction(tx), args);
+      if (tx.reason === 'initial') {
+        await run(await transaction(tx), args);
+        return tx.mutationID;
+      }
       await beforeRepeat(tx);
       const revocableTx = revocable(tx);
       try {
@@ -49,7 +53,7 @@ export function engineMutators(
   ]);
   return Object.fromEntries([
     ...entries,
-    [plainCall, (tx) => (tx.reason === 'initial' ? Promise.resolve() : beforeRepeat(tx))],
+    [plainCall, async (tx) => (tx.reason === 'initial' ? tx.mutationID : beforeRepeat(tx))],
   ]);
 }
 
@@ -120,7 +124,7 @@ export function toServer(mutation: PendingMutation): PendingMutation {
  * Creates functions by dotted names: `mutate.todo.create` calls `todo.create`. Every name exists at run time; only the
  * types restrict them.
  */
-export function callsByName(call: (name: string, args: unknown) => Promise<void>, prefix = ''): object {
+export function callsByName(call: (name: string, args: unknown) => MutationCall, prefix = ''): object {
   return new Proxy(() => {}, {
     get: (_, key) => {
       // Not a promise and not printable, so `await mutate` and `console.log(mutate)` call no mutator.

@@ -1,10 +1,12 @@
 import type { IndexDefinition } from '#engine';
 import { ClientError } from './client-error.js';
 import { fieldsOf, indexName } from './rows/keys.js';
+import { fieldsMatch } from './rows/matches.js';
 import type { StoredView } from './rows/read.js';
-import type { RowOf } from './server-types.js';
+import type { AnyView, RowOf } from './server-types.js';
 import type { StoreProvider } from './stores/types.js';
-import type { AnyViews, ClientMutators, Index } from './types.js';
+import type { AnyViews, ClientMutators, Index, InstanceOptions, Matches } from './types.js';
+import { instanceText, wantOf } from './wants/instance.js';
 
 /** The options of `createClient`. */
 export interface ClientOptions<Mutators, Views extends AnyViews> {
@@ -24,6 +26,11 @@ export interface ClientOptions<Mutators, Views extends AnyViews> {
   readonly prefixes?: { readonly [Name in keyof Views]?: string } | undefined;
   /** The indexes by which the rows of each view can be listed: fields, and lists of fields. */
   readonly indexes?: { readonly [Name in keyof Views]?: readonly Index<RowOf<Views[Name]>>[] } | undefined;
+  /**
+   * Functions that decide which local rows belong to an instance of a view, given the row and the arguments. Default: those
+   * whose fields equal the arguments of the same names.
+   */
+  readonly matches?: { readonly [Name in keyof Views]?: Matches<Views[Name]> } | undefined;
   /** The schema version that this code expects. Each version has a separate local database. Default: empty. */
   readonly schemaVersion?: string | undefined;
   /** Where the data is kept: in IndexedDB, in memory, or in a store of your own. Default `idb`. */
@@ -58,6 +65,19 @@ export function checkPlatform({ url = '', kvStore = 'idb' }: AnyOptions): void {
 /** Returns the key prefix and the indexes of a view. */
 export function storedViewOf({ prefixes = {}, indexes = {} }: AnyOptions, view: string): StoredView {
   return { view, prefix: prefixes[view] ?? `${view}/`, indexes: indexes[view] ?? [] };
+}
+
+/** Returns an instance of a view as it is stored. */
+export function storedInstanceOf(
+  options: AnyOptions,
+  view: string,
+  args: unknown,
+  { matches = options.matches?.[view] }: InstanceOptions<AnyView> = {},
+): StoredView {
+  const text = instanceText(view, args);
+  const { args: sentArgs } = wantOf(text);
+  const instance = { text, matches: matches ? (row: unknown) => matches(row, sentArgs) : fieldsMatch(view, sentArgs) };
+  return { ...storedViewOf(options, view), instance };
 }
 
 /** Converts the indexes of all views to those of the engine. */

@@ -19,6 +19,11 @@ export interface PokeOptions {
   /** The `credentials` option of `fetch`: `include` sends cookies to other origins too. Default `same-origin`. */
   readonly credentials?: RequestCredentials | undefined;
   /**
+   * Returns the wants to name when a stream is opened, and calls `onChange` when it should name others: the client then
+   * opens a new one, which begins with a poke. Default: none, as for the Replicache client.
+   */
+  readonly wants?: ((onChange: () => void) => readonly unknown[]) | undefined;
+  /**
    * Called once for a response that indicates a setup error: a status from 400 to 499, except those for an expired
    * authorization or too many requests, or a response that is not an event stream. The client still tries again.
    * Default: `console.warn`.
@@ -28,6 +33,8 @@ export interface PokeOptions {
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
+/** Half of the pause before a stream with other wants replaces one. */
+const changedRetryMs = 50;
 /** The server sends a keep-alive comment every 15 seconds. A connection that is silent for this long is dead. */
 const silenceMs = 40_000;
 /** The maximum text that an XMLHttpRequest receives, in UTF-16 units, because it keeps all of it in memory. */
@@ -43,18 +50,22 @@ const transientStatuses = [401, 408, 425, 429];
  */
 export function connectPokes(
   rep: PokeTarget,
-  { url = '/sync/poke', credentials = 'same-origin', onError = warn }: PokeOptions = {},
+  { url = '/sync/poke', credentials = 'same-origin', wants, onError = warn }: PokeOptions = {},
 ): () => void {
   const page = globalThis.document;
-  const warnings = new Warnings(url, onError);
   const pull = () => forget(rep.pull({ now: true }));
   let controller = new AbortController();
+  let lastReason = '';
+  const warnOnce = (reason: string) => {
+    if (reason !== lastReason) onError(new Error(`No pokes from ${url}: ${reason}. It is tried again`));
+    lastReason = reason;
+  };
 
   const listen = async ({ signal }: AbortController) => {
     const [clientGroupID, profileID] = await Promise.all([rep.clientGroupID, rep.profileID]);
     if (signal.aborted) return;
     const query = new URLSearchParams({ clientGroupID, profileID, schemaVersion: rep.schemaVersion });
-    const connection = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, warnings };
+    const connection = { rep, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, credentials, wants, warnOnce };
     // Only secure contexts have locks; elsewhere, each tab has a connection of its own.
     const locks = globalThis.navigator?.locks;
     if (!locks || !globalThis.BroadcastChannel) return stayConnected(connection, signal);
@@ -94,33 +105,16 @@ function forget(pulled: unknown): void {
   Promise.resolve(pulled).catch(() => {});
 }
 
-/** Reports why there are no pokes, each reason only once in a row. */
-class Warnings {
-  readonly #url: string;
-  readonly #onError: (error: Error) => void;
-  #last = '';
-
-  constructor(url: string, onError: (error: Error) => void) {
-    this.#url = url;
-    this.#onError = onError;
-  }
-
-  warnOnce(why: string): void {
-    if (why === this.#last) return;
-    this.#last = why;
-    this.#onError(new Error(`No pokes from ${this.#url}: ${why}. It is tried again`));
-  }
-}
-
 /** A connection to the poke endpoint. */
 interface Connection {
   readonly rep: PokeTarget;
   readonly url: string;
   readonly credentials: RequestCredentials;
+  readonly wants: PokeOptions['wants'];
   /** The other tabs that the connection receives pokes for. */
   readonly tabs?: BroadcastChannel | undefined;
-  /** Reports refusals for a cause that is not transient. */
-  readonly warnings: Warnings;
+  /** Reports why there are no pokes, each reason only once in a row. */
+  readonly warnOnce: (reason: string) => void;
 }
 
 /** Pulls, in the other tabs too. */
@@ -136,8 +130,8 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
     try {
       await readPokes(connection, signal, (ms) => {
         retryMs = ms;
+        failures = 0;
       });
-      failures = 0;
     } catch (error) {
       // The connection was lost, silent or refused.
       retryMs = Math.min(retryMs * 2, maxRetryMs);
@@ -157,7 +151,7 @@ async function stayConnected(connection: Connection, signal: AbortSignal): Promi
  * @param onRetry called with the milliseconds to wait before reconnecting, when the server sends them
  */
 async function readPokes(connection: Connection, signal: AbortSignal, onRetry: (ms: number) => void): Promise<void> {
-  const { rep, url, credentials, warnings } = connection;
+  const { rep, url, credentials, wants, warnOnce } = connection;
   const streamController = new AbortController();
   const abort = () => streamController.abort();
   signal.addEventListener('abort', abort, { signal: streamController.signal });
@@ -169,7 +163,7 @@ async function readPokes(connection: Connection, signal: AbortSignal, onRetry: (
   const onHead = (status: number, type: string | null) => {
     if (status === 200 && type?.startsWith('text/event-stream')) return;
     if (status < 500 && !transientStatuses.includes(status)) {
-      warnings.warnOnce(status === 200 ? 'it is no stream of events' : `status ${status}`);
+      warnOnce(status === 200 ? 'it is no stream of events' : `status ${status}`);
     }
     throw Object.assign(new Error(), { status });
   };
@@ -183,10 +177,19 @@ async function readPokes(connection: Connection, signal: AbortSignal, onRetry: (
       if (line.startsWith('data:')) pullInAllTabs(connection);
     }
   };
+  const wanted = wants?.(() => {
+    onRetry(changedRetryMs);
+    abort();
+  });
   expectMore();
   try {
-    const headers = rep.auth ? { Authorization: rep.auth } : {};
-    await open(url, { headers, credentials, signal: streamController.signal }, onHead, onText);
+    const body = wanted?.length ? JSON.stringify({ wants: wanted }) : null;
+    const headers = {
+      ...(rep.auth && { Authorization: rep.auth }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    };
+    const method = body ? 'POST' : 'GET';
+    await open(url, { method, headers, body, credentials, signal: streamController.signal }, onHead, onText);
   } finally {
     clearTimeout(alarm);
     abort();
@@ -194,6 +197,8 @@ async function readPokes(connection: Connection, signal: AbortSignal, onRetry: (
 }
 
 interface StreamRequest {
+  readonly method: 'GET' | 'POST';
+  readonly body: string | null;
   readonly headers: Record<string, string>;
   readonly credentials: RequestCredentials;
   readonly signal: AbortSignal;
@@ -226,7 +231,7 @@ const readWithFetch: ReadText = async (url, request, onHead, onText) => {
   }
 };
 
-const readWithXHR: ReadText = (url, { headers, credentials, signal }, onHead, onText) =>
+const readWithXHR: ReadText = (url, { method, body, headers, credentials, signal }, onHead, onText) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
@@ -245,11 +250,11 @@ const readWithXHR: ReadText = (url, { headers, credentials, signal }, onHead, on
     };
     // After an error or an abort, there is no status.
     request.onloadend = () => (request.status ? resolve() : reject(new Error()));
-    request.open('GET', url);
+    request.open(method, url);
     request.withCredentials = credentials === 'include';
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     signal.addEventListener('abort', abort);
-    request.send();
+    request.send(body);
   });
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

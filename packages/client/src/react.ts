@@ -3,4 +3,7 @@
 
 export { type ClientContext, createClientContext } from './react/client-context.js';
 export { useMutate, usePending, useRefused, useStatus } from './react/use-client-state.js';
-export { type UseViewOptions, useRow, useView } from './react/use-view.js';
+export { useRow } from './react/use-row.js';
+export { type ArrivedView, useSuspenseView } from './react/use-suspense-view.js';
+export { useView } from './react/use-view.js';
+export type { UseViewOptions, ViewParameters } from './react/view-state.js';

@@ -2,21 +2,7 @@ import type { DiffOperation, MutatorFunction } from '#engine';
 import { Cell, Listeners, type Observable } from './observable.js';
 import { keyText } from './rows/keys.js';
 import type { Subscriptions } from './sync/subscriptions.js';
-
-/** A mutation that the server has refused. It has no effect, neither on the server nor here. */
-export interface Refusal {
-  /** The ID of the client (one per tab) that sent the mutation. */
-  readonly clientID: string;
-  readonly mutationID: number;
-  /** The mutator's name; null if the server has no mutator with the name that was called. */
-  readonly name: string | null;
-  /** The error code, as in docs/errors.md. */
-  readonly code: string;
-  /** The message to show to the user; null if there is none. */
-  readonly detail: string | null;
-  /** The time of the refusal, in UTC. */
-  readonly at: string;
-}
+import type { Refusal } from './types.js';
 
 /** The prefix of the keys under which the server sends refusals. */
 const prefix = 'tidemark/refused/';

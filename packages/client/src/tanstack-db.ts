@@ -1,6 +1,8 @@
 /** For TanStack DB: the views of a client as collections. */
 
 export {
+  type OnDemandConfig,
+  type OnDemandOptions,
   type RowObject,
   type TidemarkCollectionConfig,
   type TidemarkCollectionOptions,

@@ -1,5 +1,5 @@
 /** The types of a client, derived from those of the server's registry and views. */
-import type { AnyView, ArgsOf, RowOf } from './server-types.js';
+import type { AnyView, ArgsOf, RowOf, ViewArgs } from './server-types.js';
 
 /** The types of an application's views, with any context. */
 export type AnyViews = Readonly<Record<string, AnyView>>;
@@ -21,7 +21,16 @@ type Inside<Args, Space extends string> = {
 /** The parts of a tree of mutators: names, in full or up to a dot. */
 type Branch<Args> = (keyof Args & string) | Spaces<keyof Args & string>;
 
-type Call<Args> = undefined extends Args ? (args?: Args) => Promise<void> : (args: Args) => Promise<void>;
+/** A call of a mutator: resolves when the mutation is recorded locally and its optimistic effect shows. */
+export interface MutationCall extends Promise<void> {
+  /**
+   * Resolves when the server has applied the mutation and its effects are here. Rejects with the error of the call if it
+   * is not recorded, with a ClientError `refused` if the server refuses it, and when the client is closed before that.
+   */
+  readonly confirmed: Promise<void>;
+}
+
+type Call<Args> = undefined extends Args ? (args?: Args) => MutationCall : (args: Args) => MutationCall;
 
 type Calls<Args> = {
   readonly [Name in Branch<Args>]: (Name extends keyof Args ? Call<Args[Name]> : unknown) &
@@ -49,6 +58,37 @@ type Tree<Args, Views extends AnyViews> = {
 
 /** The mutators that have an optimistic effect: a tree, or a record by dotted names. */
 export type ClientMutators<Mutators, Views extends AnyViews> = Tree<ArgsOf<Mutators>, Views>;
+
+/** A mutation that the server has refused. It has no effect, neither on the server nor here. */
+export interface Refusal {
+  /** The ID of the client (one per tab) that sent the mutation. */
+  readonly clientID: string;
+  readonly mutationID: number;
+  /** The mutator's name; null if the server has no mutator with the name that was called. */
+  readonly name: string | null;
+  /** The error code, as in docs/errors.md. */
+  readonly code: string;
+  /** The message to show to the user; null if there is none. */
+  readonly detail: string | null;
+  /** The time of the refusal, in UTC. */
+  readonly at: string;
+}
+
+/** True if a row of a view belongs to the instance with these arguments. */
+export type Matches<View> = (row: RowOf<View>, args: ViewArgs<View>) => boolean;
+
+/** The options of an instance of a view. */
+export interface InstanceOptions<View> {
+  /** Decides which local rows belong to the instance. Default: the option `matches` of `createClient`. */
+  readonly matches?: Matches<View> | undefined;
+}
+
+/** The arguments of `client.view` after the name: none for a view without arguments. */
+export type InstanceParameters<View> = [ViewArgs<View>] extends [never]
+  ? []
+  : unknown extends ViewArgs<View>
+    ? [args?: unknown, options?: InstanceOptions<View>]
+    : [args: ViewArgs<View>, options?: InstanceOptions<View>];
 
 /** The value of a field that rows can be listed by. */
 export type IndexValue = string | number | boolean | null;

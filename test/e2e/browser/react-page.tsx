@@ -8,12 +8,14 @@ import {
   useRefused,
   useRow,
   useStatus,
+  useSuspenseView,
   useView,
 } from '@tidemark/client/react';
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
+import { type ReactNode, StrictMode, Suspense } from 'react';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { Todo, views } from '../../../examples/tasks/src/views.js';
+import type { List, Todo, views } from '../../../examples/tasks/src/views.js';
 
 type Mutators = typeof mutators;
 type Views = typeof views;
@@ -25,6 +27,10 @@ export interface Shown {
   readonly listID?: string;
   /** Shows the todo with this ID, by its key. */
   readonly todoID?: string;
+  /** Shows the names of the lists by this hook. */
+  readonly names?: 'useView' | 'useSuspenseView';
+  /** The initial rows of the names. */
+  readonly initial?: readonly List[] | undefined;
 }
 
 /** The values that a component receives in a render. */
@@ -32,12 +38,17 @@ export interface Rendered {
   readonly component: string;
   /** The ID of the list or the todo that it shows. */
   readonly id: string | undefined;
-  readonly rows: readonly Todo[] | Todo | null | undefined;
+  readonly rows: readonly (List | Todo)[] | Todo | null | undefined;
+  readonly complete?: boolean;
 }
 
 declare global {
   interface Window {
     show: (shown: Shown) => void;
+    /** Shows HTML that a server has rendered, then lets React hydrate it. Returns the HTML. */
+    hydrate: (shown: Shown) => string;
+    /** The errors that React recovered from while hydrating. */
+    recovered: unknown[];
     rendered: Rendered[];
     /** The number of open subscriptions to rows. */
     subscriptions: number;
@@ -46,9 +57,10 @@ declare global {
 
 const { ClientProvider, useClient } = createClientContext<Mutators, Views>();
 window.rendered = [];
+window.recovered = [];
 window.subscriptions = 0;
-const log = (component: string, id: string | undefined, rows: Rendered['rows']) =>
-  window.rendered.push({ component, id, rows });
+const log = (component: string, id: string | undefined, rows: Rendered['rows'], complete?: boolean) =>
+  window.rendered.push({ component, id, rows, ...(complete !== undefined && { complete }) });
 
 function Lists() {
   const client = useClient();
@@ -60,7 +72,7 @@ function Lists() {
   return (
     <>
       <ul>
-        {useView(client, 'list', { prefix: '' })?.map(({ id, name }) => (
+        {useView(client, 'list', { prefix: '' }).rows?.map(({ id, name }) => (
           <li key={id}>{name}</li>
         ))}
       </ul>
@@ -74,7 +86,7 @@ function Lists() {
 }
 
 function Todos({ listID, component }: { listID: string; component: string }) {
-  const todos = useView(useClient(), 'todo', { by: 'listID', equals: listID });
+  const { rows: todos } = useView(useClient(), 'todo', { by: 'listID', equals: listID });
   log(component, listID, todos);
   return <section>{todos ? todos.map(({ title }) => title).join() : 'not read'}</section>;
 }
@@ -83,6 +95,20 @@ function OneTodo({ todoID }: { todoID: string }) {
   const todo = useRow(useClient(), 'todo', todoID);
   log('one', todoID, todo);
   return <section>{todo === undefined ? 'not read' : (todo?.title ?? 'none')}</section>;
+}
+
+type NamesProps = Pick<Shown, 'initial'>;
+
+function Names({ initial }: NamesProps) {
+  const { rows, complete } = useView(useClient(), 'list', { initial });
+  log('names', undefined, rows, complete);
+  return <section>{rows ? rows.map(({ name }) => name).join() || 'no lists' : 'not read'}</section>;
+}
+
+function SuspendedNames({ initial }: NamesProps) {
+  const { rows, complete } = useSuspenseView(useClient(), 'list', { initial });
+  log('names', undefined, rows, complete);
+  return <section>{rows.map(({ name }) => name).join() || 'no lists'}</section>;
 }
 
 /** A client that counts its subscriptions. */
@@ -121,28 +147,54 @@ function countingClient(user: string): typeof window.client {
       window.subscriptions--;
     };
   };
-  const view: typeof client.view = (name) => {
-    const { observe, ...others } = client.view(name);
-    return { ...others, observe: (options) => counted(observe(options)) };
-  };
+  const view = ((...parameters: Parameters<typeof client.view>) => {
+    const { observe, ...others } = client.view(...parameters);
+    return { ...others, observe: (options: Parameters<typeof observe>[0]) => counted<unknown>(observe(options)) };
+  }) as typeof client.view;
   return { ...client, subscribe, view };
 }
 
 const clients = new Map<string, typeof window.client>();
 const root = createRoot(document.querySelector('main')!);
 
-window.show = ({ user, listID, todoID }) => {
+function chooseUser(user: string): void {
   window.client = clients.get(user) ?? countingClient(user);
   clients.set(user, window.client);
+}
+
+/** The components of a page, without those that every page has. */
+function content({ listID, todoID, names, initial }: Shown): ReactNode {
+  return (
+    <Suspense fallback={<section>suspended</section>}>
+      {listID && <Todos listID={listID} component="first" />}
+      {listID && <Todos listID={listID} component="second" />}
+      {todoID && <OneTodo todoID={todoID} />}
+      {names === 'useView' && <Names initial={initial} />}
+      {names === 'useSuspenseView' && <SuspendedNames initial={initial} />}
+    </Suspense>
+  );
+}
+
+window.show = (shown) => {
+  chooseUser(shown.user);
   root.render(
     <StrictMode>
       <ClientProvider client={window.client}>
         <Lists />
-        {listID && <Todos listID={listID} component="first" />}
-        {listID && <Todos listID={listID} component="second" />}
-        {todoID && <OneTodo todoID={todoID} />}
+        {content(shown)}
       </ClientProvider>
     </StrictMode>,
   );
 };
+
+window.hydrate = (shown) => {
+  chooseUser(shown.user);
+  const page = <ClientProvider client={window.client}>{content(shown)}</ClientProvider>;
+  const html = renderToString(page);
+  const container = document.body.appendChild(document.createElement('div'));
+  container.innerHTML = html;
+  hydrateRoot(container, page, { onRecoverableError: (error) => window.recovered.push(String(error)) });
+  return html;
+};
+
 window.show({ user: new URLSearchParams(location.search).get('user')! });

@@ -88,6 +88,115 @@ describe('a view', () => {
   });
 });
 
+describe('the initial rows of a view', () => {
+  const initial = [{ id: 'a', name: 'Rendered', ownerID: 'ann' }];
+  const rendered = () =>
+    tab.page.evaluate(() =>
+      window.rendered.map(({ rows }) => rows && [rows].flat().map((row) => 'name' in row && row.name)),
+    );
+
+  it.each(['useView', 'useSuspenseView'] as const)('of %s stay until the server has answered', async (names) => {
+    const profile = await pages.profile();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names, initial });
+    await expect.poll(sections).toEqual(['Rendered']);
+    await expect.poll(tab.status).toMatch(/^offline/);
+    expect(await sections()).toEqual(['Rendered']);
+    profile.setSyncing(true);
+    await tab.page.evaluate(() => window.client.pull());
+    await expect.poll(sections).toEqual(['Garden,Shopping']);
+    const different = new Set((await rendered()).map((rows) => JSON.stringify(rows)));
+    expect([...different]).toEqual(['["Rendered"]', '["Garden","Shopping"]']);
+  });
+
+  it('give way to local rows before the server has answered', async () => {
+    const profile = await pages.profile();
+    tab = await profile.tab('ann');
+    await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
+    await expect.poll(() => tab.page.evaluate(() => window.client.status.get().storage)).toBe('saved');
+    await tab.page.close();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names: 'useView', initial });
+    await expect.poll(sections).toEqual(['Garden,Shopping']);
+  });
+
+  it('give way to the answer that there are none', async () => {
+    await pages.pool.query('delete from list');
+    tab = await (await pages.profile()).tab('ann');
+    await show({ names: 'useView', initial });
+    await expect.poll(sections).toEqual(['no lists']);
+  });
+
+  it.each(['useView', 'useSuspenseView'] as const)('of %s are what React hydrates', async (names) => {
+    const html = await tab.page.evaluate((shown) => window.hydrate(shown), { user: 'ann', names, initial });
+    expect(html).toContain('<section>Rendered</section>');
+    await expect.poll(sections).toEqual(['Garden,Shopping']);
+    expect(await tab.page.evaluate(() => window.recovered)).toEqual([]);
+    expect((await rendered()).slice(0, 2)).toEqual([['Rendered'], ['Rendered']]);
+  });
+
+  it('are not shown after a sign-out', async () => {
+    const profile = await pages.profile();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names: 'useView', initial });
+    await expect.poll(sections).toEqual(['Rendered']);
+    await tab.page.evaluate(() => void window.client.signOut());
+    await expect.poll(sections, { timeout: 1_000 }).toEqual(['no lists']);
+  });
+});
+
+describe('a suspended component', () => {
+  it('shows its fallback until the server has answered, and then keeps one subscription', async () => {
+    const profile = await pages.profile();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names: 'useSuspenseView' });
+    await expect.poll(sections).toEqual(['suspended']);
+    await expect.poll(tab.status).toMatch(/^offline/);
+    expect(await sections()).toEqual(['suspended']);
+    profile.setSyncing(true);
+    await tab.page.evaluate(() => window.client.pull());
+    await expect.poll(sections).toEqual(['Garden,Shopping']);
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(2);
+    await pages.pool.query("update list set name = 'Yard' where id = 'a'");
+    await expect.poll(sections).toEqual(['Yard,Shopping']);
+  });
+
+  it('shows that there are no rows, once the server has answered', async () => {
+    await pages.pool.query('delete from list');
+    tab = await (await pages.profile()).tab('ann');
+    await show({ names: 'useSuspenseView' });
+    await expect.poll(sections).toEqual(['no lists']);
+  });
+
+  it('continues without rows when the user signs out', async () => {
+    const profile = await pages.profile();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names: 'useSuspenseView' });
+    await expect.poll(sections).toEqual(['suspended']);
+    await tab.page.evaluate(() => void window.client.signOut());
+    await expect.poll(sections, { timeout: 1_000 }).toEqual(['no lists']);
+  });
+
+  it('lets go of its subscription if it is removed before the rows arrive', async () => {
+    const profile = await pages.profile();
+    profile.setSyncing(false);
+    tab = await profile.tab('ann');
+    await show({ names: 'useSuspenseView' });
+    await expect.poll(sections).toEqual(['suspended']);
+    await show({});
+    expect(await tab.page.evaluate(() => window.subscriptions)).toBe(2);
+    profile.setSyncing(true);
+    await tab.page.evaluate(() => window.client.pull());
+    await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
+    await expect.poll(() => tab.page.evaluate(() => window.subscriptions), { timeout: 20_000 }).toBe(1);
+  });
+});
+
 it('a row is undefined until it is read, and null if it does not exist', async () => {
   await show({ todoID: '3' });
   await expect.poll(sections).toEqual(['Oats']);

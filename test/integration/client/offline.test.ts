@@ -22,7 +22,7 @@ it('an offline client sends nothing, keeps working, and catches up when it is on
   await expect.poll(() => ann.pending.get()).toEqual([]);
   await expect
     .poll(() => ann.status.get())
-    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null });
+    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null, progress: null });
   expect(await lists()).toEqual(['mine', 'other']);
   await expect.poll(() => other.view('list').list()).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
-import { createElement } from 'react';
+import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
 import type { views } from '../../../examples/tasks/src/views.js';
 import {
@@ -9,6 +9,7 @@ import {
   useRefused,
   useRow,
   useStatus,
+  useSuspenseView,
   useView,
 } from '../../../packages/client/src/react.js';
 import { useApplication } from './application.js';
@@ -18,8 +19,9 @@ const { ClientProvider, useClient } = createClientContext<typeof mutators, typeo
 
 function Page() {
   const client = useClient();
-  const shown = [useView(client, 'list') === undefined, useRow(client, 'list', 'a') === undefined];
-  return JSON.stringify([...shown, useStatus(client).state, usePending(client), useRefused(client)]);
+  const lists = useView(client, 'list');
+  const row = useRow(client, 'list', 'a');
+  return JSON.stringify([lists, row === undefined, useStatus(client).state, usePending(client), useRefused(client)]);
 }
 
 it('hooks return their initial values on a server, and subscribe to nothing', async () => {
@@ -29,20 +31,37 @@ it('hooks return their initial values on a server, and subscribe to nothing', as
   client.setOnline(false);
   await client.mutate.list.create({ id: 'b', name: 'Shopping' });
   const html = renderToString(createElement(ClientProvider, { client }, createElement(Page)));
-  expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual([true, true, 'connecting', [], []]);
+  expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual([{ complete: false }, true, 'connecting', [], []]);
 });
 
-it('a page rendered on a server shows its initial rows', async () => {
-  const client = application.client();
+describe('a page rendered on a server', () => {
   const initial = [{ id: 'a', name: 'Garden', ownerID: 'ann' }];
-  const Names = () => useView(client, 'list', { initial })?.map(({ name }) => name);
-  expect(renderToString(createElement(Names))).toBe('Garden');
+
+  it.each([
+    ['useView', useView],
+    ['useSuspenseView', useSuspenseView],
+  ])('shows the initial rows of %s, even if the client has others', async (_, useRows) => {
+    const client = application.client();
+    await client.mutate.list.create({ id: 'b', name: 'Shopping' });
+    const Names = () => {
+      const { rows, complete } = useRows(client, 'list', { initial });
+      return `${complete} ${rows?.map(({ name }) => name)}`;
+    };
+    expect(renderToString(createElement(Names))).toBe('false Garden');
+  });
+
+  it('does not suspend without initial rows', async () => {
+    const client = application.client();
+    const Names = () => JSON.stringify(useSuspenseView(client, 'list'));
+    const html = renderToString(createElement(Suspense, { fallback: 'suspended' }, createElement(Names)));
+    expect(html.replaceAll('&quot;', '"')).toBe('<!--$-->{"rows":[],"complete":false}<!--/$-->');
+  });
 });
 
 it('hooks take bigints as keys', () => {
   const client = application.client();
   const Rows = () => JSON.stringify([useRow(client, 'list', 7n), useView(client, 'list', { after: 7n })]);
-  expect(renderToString(createElement(Rows))).toBe('[null,null]');
+  expect(renderToString(createElement(Rows))).toBe('[null,{&quot;complete&quot;:false}]');
 });
 
 it('a component without a provider fails with an error that says what to do', () => {

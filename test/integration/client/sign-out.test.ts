@@ -3,6 +3,8 @@ import { expect, it, vi } from 'vitest';
 import { optimistic, type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();
+/** The state of a view after a sign-out. */
+const noRows = { rows: [], complete: false };
 
 it('a sign-out closes all tabs of the user, and deletes the user’s data here, even pending calls', async () => {
   const user = randomUUID();
@@ -69,16 +71,16 @@ it('a sign-out empties everything that any tab shows, and nothing of it is shown
   await one.mutate.list.create({ id: 'b', name: 'Unsent' });
   await expect.poll(() => shown[0]!.unconfirmed.get().size).toBe(1);
   for (const { observed, changes, keys } of shown) {
-    await expect.poll(() => observed.get()?.length).toBeGreaterThan(0);
+    await expect.poll(() => observed.get().rows?.length).toBeGreaterThan(0);
     await vi.waitFor(() => expect(changes).toHaveBeenCalled());
     await vi.waitFor(() => expect(keys).toHaveBeenCalled());
   }
 
   const signedOut = one.signOut();
   for (const { client, observed, unsubscribed, rows, keys, changes, unconfirmed } of shown) {
-    await expect.poll(() => observed.get()).toEqual([]);
-    expect(unsubscribed.get()).toEqual([]);
-    expect(rows.mock.lastCall).toEqual([[]]);
+    await expect.poll(() => observed.get()).toEqual(noRows);
+    expect(unsubscribed.get()).toEqual(noRows);
+    expect(rows.mock.lastCall).toEqual([[], false]);
     expect(keys.mock.lastCall).toEqual([null]);
     const seen = () => new Map(changes.mock.calls.flat(2).map(({ key, row }) => [key, row]));
     expect(seen().size).toBeGreaterThan(0);
@@ -88,7 +90,7 @@ it('a sign-out empties everything that any tab shows, and nothing of it is shown
     expect(client.refused.get()).toEqual([]);
     const later = vi.fn();
     client.view('list').subscribe(later);
-    await vi.waitFor(() => expect(later.mock.calls).toEqual([[[]]]));
+    await vi.waitFor(() => expect(later.mock.calls).toEqual([[[], false]]));
   }
   await signedOut;
   expect(two.status.get()).toMatchObject({ state: 'closed', error: { code: 'signed-out' } });
@@ -104,7 +106,7 @@ it('a sign-out ends even if the page subscribes again when it sees that no rows 
   lists.subscribe(rows);
   await vi.waitFor(() => expect(rows).toHaveBeenCalled());
   await client.signOut();
-  expect(later.mock.calls).toEqual([[[]]]);
+  expect(later.mock.calls).toEqual([[[], false]]);
 });
 
 it('a sign-out empties everything shown immediately, even if a mutator never ends', async () => {
@@ -118,17 +120,17 @@ it('a sign-out empties everything shown immediately, even if a mutator never end
   lists.subscribe(rows);
   lists.watch(changes);
   observed.subscribe(() => {});
-  await expect.poll(() => observed.get()?.length).toBe(1);
+  await expect.poll(() => observed.get().rows?.length).toBe(1);
   await vi.waitFor(() => expect(changes).toHaveBeenCalled());
   client.setOnline(false);
   await client.mutate.list.create({ id: 'b', name: 'Unsent' });
-  await expect.poll(() => observed.get()?.length).toBe(2);
+  await expect.poll(() => observed.get().rows?.length).toBe(2);
   client.mutate.todo.create({ id: '1', listID: 'a', title: 'Never ends', sort: 1 }).catch(() => {});
 
   const signedOut = client.signOut();
   expect(client.pending.get()).toEqual([]);
-  await expect.poll(() => observed.get(), { timeout: 500 }).toEqual([]);
-  expect(rows.mock.lastCall).toEqual([[]]);
+  await expect.poll(() => observed.get(), { timeout: 500 }).toEqual(noRows);
+  expect(rows.mock.lastCall).toEqual([[], false]);
   const left = () => new Map(changes.mock.calls.flat(2).map(({ key, row }) => [key, row]));
   await expect
     .poll(() => [...left()], { timeout: 500 })

@@ -59,6 +59,7 @@ describe('the status of a client', () => {
       outdated: false,
       storage: 'memory',
       storageError: null,
+      progress: null,
     });
   });
 

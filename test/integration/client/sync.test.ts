@@ -19,6 +19,7 @@ describe('a client', () => {
       outdated: false,
       storage: 'memory',
       storageError: null,
+      progress: null,
     });
   });
 

@@ -113,7 +113,7 @@ it('a client that starts with an old server is outdated only until a new one run
   await application.server.start({ schemaVersions: ['1', '2'] });
   await expect
     .poll(() => next.status.get())
-    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null });
+    .toEqual({ state: 'online', error: null, outdated: false, storage: 'memory', storageError: null, progress: null });
   await expect.poll(() => next.pending.get()).toEqual([]);
   expect(await lists()).toEqual(['a']);
 });

@@ -121,16 +121,16 @@ it('a query reads several views in one consistent state', async () => {
 
 describe('an observable of rows', () => {
   it('returns what its listeners have received, as the same object until it changes', async () => {
-    const rows = client.view('todo').observe({ prefix: '2' });
-    expect(rows.get()).toBeUndefined();
-    const stop = rows.subscribe(() => {});
-    await expect.poll(() => rows.get()?.length).toBe(2);
-    const seen = rows.get();
+    const observed = client.view('todo').observe({ prefix: '2' });
+    expect(observed.get()).toEqual({ rows: undefined, complete: false });
+    const stop = observed.subscribe(() => {});
+    await expect.poll(() => observed.get()).toMatchObject({ rows: [{ id: '2' }, { id: '21' }], complete: true });
+    const seen = observed.get();
     await client.mutate.todo.update({ id: '1', done: true });
     expect(await client.view('todo').get('1')).toMatchObject({ done: true });
-    expect(rows.get()).toBe(seen);
+    expect(observed.get()).toBe(seen);
     await client.mutate.todo.delete({ id: '2' });
-    await expect.poll(() => rows.get()?.length).toBe(1);
+    await expect.poll(() => observed.get().rows?.length).toBe(1);
     stop();
   });
 });

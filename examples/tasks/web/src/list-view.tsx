@@ -7,7 +7,7 @@ import { Sharing } from './sharing.js';
 import { TodoList } from './todo-list.js';
 
 export function ListView({ user, list: { id, name, ownerID } }: { user: string; list: List }) {
-  const rows = useView(useClient(), 'todo', { by: 'listID', equals: id });
+  const { rows } = useView(useClient(), 'todo', { by: 'listID', equals: id });
   const todos = useMemo(() => rows?.toSorted((a, b) => a.sort - b.sort || (a.id < b.id ? -1 : 1)), [rows]);
   const owned = ownerID === user;
   return (

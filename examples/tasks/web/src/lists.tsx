@@ -1,4 +1,4 @@
-import { useStatus, useView } from '@tidemark/client/react';
+import { useView } from '@tidemark/client/react';
 import { addressWith, goTo, useQuery } from './address.js';
 import { useClient } from './client.js';
 import { ListNav } from './list-nav.js';
@@ -13,15 +13,13 @@ interface ListsProps {
 /** The user's own lists and those of others, each sorted by name, and the selected list. */
 export function Lists({ user, listParameter }: ListsProps) {
   const client = useClient();
-  const { state } = useStatus(client);
-  const rows = useView(client, 'list');
+  const { rows, complete } = useView(client, 'list');
   const named = useQuery().get(listParameter);
   const lists = rows?.toSorted(
     (a, b) => Number(a.ownerID !== user) - Number(b.ownerID !== user) || a.name.localeCompare(b.name),
   );
   const list = lists?.find(({ id }) => id === named) ?? lists?.[0];
   const addressOf = (id: string) => addressWith({ [listParameter]: id });
-  const waiting = lists === undefined || state === 'connecting';
   return (
     <div className="workspace">
       <ListNav
@@ -34,7 +32,7 @@ export function Lists({ user, listParameter }: ListsProps) {
       {list ? (
         <ListView key={list.id} user={user} list={list} />
       ) : (
-        <p className="empty">{waiting ? 'Loading…' : 'No lists yet. Give the first one a name to begin.'}</p>
+        <p className="empty">{complete ? 'No lists yet. Give the first one a name to begin.' : 'Loading…'}</p>
       )}
     </div>
   );

@@ -7,8 +7,8 @@ import { CrossIcon, PeopleIcon, PlusIcon } from './icons.js';
 export function Sharing({ listID, owner }: { listID: string; owner: string }) {
   const client = useClient();
   const { share, unshare } = client.mutate.list;
-  const shares = useView(client, 'share', { by: 'listID', equals: listID }) ?? [];
-  const sharedWith = new Set(shares.map(({ userID }) => userID));
+  const { rows: shares } = useView(client, 'share', { by: 'listID', equals: listID });
+  const sharedWith = new Set(shares?.map(({ userID }) => userID));
   const others = [...new Set([...accounts, ...sharedWith])].filter((account) => account !== owner);
   return (
     <section className="sharing" aria-label="Sharing">

@@ -1,4 +1,5 @@
 import type { Observable } from '../observable.js';
+import type { Key } from '../types.js';
 
 const observables = new WeakMap<object, Map<string, Observable<unknown>>>();
 
@@ -35,4 +36,9 @@ export function sharedObservable<Value>(
   };
   shared.set(query, observable);
   return observable;
+}
+
+/** Returns JSON in which a bigint is a string: as a key, both are the same. */
+export function textOf(query: object | Key): string {
+  return JSON.stringify(query, (_, part) => (typeof part === 'bigint' ? String(part) : part));
 }

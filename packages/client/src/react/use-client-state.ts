@@ -1,10 +1,9 @@
 import { useSyncExternalStore } from 'react';
 import type { Client } from '../create-client.js';
 import type { Observable } from '../observable.js';
-import type { Refusal } from '../refusals.js';
 import type { PendingMutation } from '../stores/types.js';
 import { initialStatus, type Status } from '../sync/status.js';
-import type { AnyViews, Mutate } from '../types.js';
+import type { AnyViews, Mutate, Refusal } from '../types.js';
 
 /** Returns the functions that call a client's mutators: the same object in each render. */
 export function useMutate<Mutators, Views extends AnyViews>(client: Client<Mutators, Views>): Mutate<Mutators> {

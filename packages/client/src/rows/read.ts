@@ -2,7 +2,7 @@
 import { indexKey, indexPrefix, type ReadTransaction, type ScanOptions, type WriteTransaction } from '#engine';
 import { ClientError } from '../client-error.js';
 import type { ReadonlyJSON } from '../stores/types.js';
-import type { CountOptions, Index, IndexedRow, Key, ListOptions, ReadView, WriteView } from '../types.js';
+import type { Index, IndexedRow, Key, ListOptions, ReadView, WriteView } from '../types.js';
 import { fieldsOf, indexName, keyText } from './keys.js';
 
 /** A view as it is stored: the prefix of its keys, and its indexes. */
@@ -11,6 +11,15 @@ export interface StoredView {
   /** The prefix of the keys of its rows. */
   readonly prefix: string;
   readonly indexes: readonly Index<unknown>[];
+  /** The instance to which reads are restricted. */
+  readonly instance?: Instance | undefined;
+}
+
+/** An instance of a view that has arguments. */
+export interface Instance {
+  readonly text: string;
+  /** True if a row of the view belongs to the instance. */
+  matches(row: unknown): boolean;
 }
 
 // The server sends rows of the views' types. The client does not check them.
@@ -18,10 +27,18 @@ type Unchecked = never;
 
 export function readView(tx: ReadTransaction, storedView: StoredView): ReadView<unknown> {
   return {
-    get: (key) => tx.get(storedView.prefix + keyText(key)),
+    async get(key) {
+      const row = await tx.get(storedView.prefix + keyText(key));
+      return belongs(storedView, row) ? row : undefined;
+    },
     list: (options = {}) => list(tx, storedView, options),
-    count: (options = {}) => count(tx, storedView, options),
+    count: async (options = {}) => (await list(tx, storedView, options)).length,
   };
+}
+
+/** True if a row exists and belongs to the instance to which reads are restricted. */
+export function belongs({ instance }: StoredView, row: unknown): boolean {
+  return row !== undefined && (!instance || instance.matches(row));
 }
 
 export function writeView(tx: WriteTransaction, storedView: StoredView): WriteView<unknown> {
@@ -54,13 +71,13 @@ async function list(
   options: ListOptions,
 ): Promise<readonly ReadonlyJSON[]> {
   const rows: ReadonlyJSON[] = [];
-  for await (const row of tx.scan(scanOptions(storedView, options)).values()) rows.push(row);
-  return rows;
-}
-
-async function count(tx: ReadTransaction, storedView: StoredView, options: CountOptions): Promise<number> {
-  let rows = 0;
-  for await (const _ of tx.scan(scanOptions(storedView, options)).values()) rows++;
+  const { limit, ...others } = scanOptions(storedView, options);
+  // The scan would count the rows of other instances, too.
+  const scanned = tx.scan(storedView.instance ? others : { ...others, limit });
+  for await (const row of scanned.values()) {
+    if (limit !== undefined && rows.length >= limit) break;
+    if (belongs(storedView, row)) rows.push(row);
+  }
   return rows;
 }
 

@@ -5,6 +5,7 @@
 import { IDBDatabasesStore } from '#engine';
 import { within } from '../within.js';
 import { clearDatabase, indexedDBStores } from './indexed-db.js';
+import { localStorageIfAny } from './local-storage.js';
 import type { StoreProvider } from './types.js';
 
 /** The longest wait for IndexedDB, in milliseconds. */
@@ -16,7 +17,7 @@ const markPrefix = 'tidemark/signed-out/';
 /** Marks a user's data in IndexedDB, so that the next start deletes it unless `eraseIndexedDB` does so earlier. */
 export function markSignedOut(name: string): void {
   try {
-    marks()?.setItem(markPrefix + name, '');
+    localStorageIfAny()?.setItem(markPrefix + name, '');
   } catch {
     // The mark cannot be stored, so only this page can delete the data.
   }
@@ -44,7 +45,7 @@ export async function eraseIndexedDB(
   const erasing = exclusively(name, async () => {
     if (!isDue(name)) return;
     await (othersClosed ? dropStores(indexedDBStores, name) : clearIndexedDB(name, late.signal));
-    marks()?.removeItem(markPrefix + name);
+    localStorageIfAny()?.removeItem(markPrefix + name);
   });
   try {
     await within(erasing, maxEraseMs);
@@ -87,21 +88,12 @@ async function withDatabases(
 }
 
 function markedNames(): readonly string[] {
-  const keys = Object.keys(marks() ?? {}).filter((key) => key.startsWith(markPrefix));
+  const keys = Object.keys(localStorageIfAny() ?? {}).filter((key) => key.startsWith(markPrefix));
   return keys.map((key) => key.slice(markPrefix.length));
 }
 
 function isMarked(name: string): boolean {
-  return marks()?.getItem(markPrefix + name) != null;
-}
-
-/** The storage of the marks; undefined if there is none, or if the browser blocks site data. */
-function marks(): Storage | undefined {
-  try {
-    return globalThis.localStorage;
-  } catch {
-    return undefined;
-  }
+  return localStorageIfAny()?.getItem(markPrefix + name) != null;
 }
 
 /** Runs a function in one tab at a time, except in insecure contexts, which have no locks. */

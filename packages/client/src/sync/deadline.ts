@@ -15,13 +15,16 @@ export const requestLimits: RequestLimits = { maxHeadersMs: 60_000, maxSilenceMs
 /** Aborts a request that makes no progress. */
 export class Deadline implements RequestDeadline {
   readonly #limits: RequestLimits;
+  readonly #onProgress: ((bytes: number) => void) | undefined;
   readonly #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The error to throw after a timeout. Abort signals of React Native have no `reason`. */
   #timeoutError: Error | undefined;
 
-  constructor(limits: RequestLimits) {
+  /** @param onProgress called with the size of the response's body so far, in bytes */
+  constructor(limits: RequestLimits, onProgress?: (bytes: number) => void) {
     this.#limits = limits;
+    this.#onProgress = onProgress;
   }
 
   /**
@@ -44,8 +47,9 @@ export class Deadline implements RequestDeadline {
   }
 
   /** Restarts the wait, because the headers or more of the body have arrived. */
-  extend(): void {
+  extend(bytes = 0): void {
     this.#expect(this.#limits.maxSilenceMs);
+    if (bytes) this.#onProgress?.(bytes);
   }
 
   abort(): void {

@@ -20,9 +20,13 @@ export class Network {
    * Posts a request once the network is open.
    * @throws Error named `TimeoutError` if the response does not arrive in time, and every error of `post`
    */
-  async post(url: string, options: Parameters<Deadline['post']>[1]): Promise<TextResponse> {
+  async post(
+    url: string,
+    options: Parameters<Deadline['post']>[1],
+    onProgress?: (bytes: number) => void,
+  ): Promise<TextResponse> {
     while (!this.isOpen) await this.#untilOpen;
-    const request = new Deadline(this.#limits);
+    const request = new Deadline(this.#limits, onProgress);
     this.#requests.add(request);
     try {
       return await request.post(url, options);

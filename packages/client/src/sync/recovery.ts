@@ -47,6 +47,30 @@ interface Recovery {
   readonly pusher: Pusher;
 }
 
+/** Runs recoveries one at a time. */
+export class Recoveries {
+  readonly #recover: () => Promise<boolean>;
+  #current: Promise<boolean> | undefined;
+  /** True if the last one has left nothing that a retry could send soon. */
+  hasSucceeded = false;
+
+  constructor(recover: () => Promise<boolean>) {
+    this.#recover = recover;
+  }
+
+  /** Starts a recovery, unless one is running. Never rejects. */
+  run(): Promise<boolean> {
+    this.#current ??= this.#recover()
+      .catch(() => false)
+      .then((hasSucceeded) => {
+        this.hasSucceeded = hasSucceeded;
+        this.#current = undefined;
+        return hasSucceeded;
+      });
+    return this.#current;
+  }
+}
+
 /** @returns true if nothing is left that a retry could send soon */
 export async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
   const recovery = { engine, puller, pusher };

@@ -33,17 +33,18 @@ export async function send(
   { network, credentials }: RequestOptions,
   status?: StatusTracker,
 ): Promise<PulledResult> {
+  // Then a pull brings all data.
+  const isFirst = (body as { readonly cookie?: unknown }).cookie === null;
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'X-Replicache-RequestID': requestID,
     ...(auth && { Authorization: auth }),
   };
   try {
-    const { status: httpStatusCode, text } = await network.post(url, {
-      headers,
-      body: JSON.stringify(body),
-      credentials,
+    const posted = network.post(url, { headers, body: JSON.stringify(body), credentials }, (bytes) => {
+      if (isFirst) status?.progress({ bytes });
     });
+    const { status: httpStatusCode, text } = await posted.finally(() => isFirst && status?.progress(null));
     if (httpStatusCode !== 200) {
       // `Pushes` splits a push that is too large.
       if (kind === 'pull' || httpStatusCode !== tooLarge) status?.refused(kind, url, httpStatusCode, text);

@@ -1,6 +1,7 @@
 /** The engine's puller and pusher, which send the client's own requests and report their results to the status. */
 import type { PulledResult, Puller, Pusher, ReplicacheImpl } from '#engine';
 import { toServer } from '../mutate.js';
+import { type Answered, serverCookie } from '../wants/answered.js';
 import { type Credentials, reauthenticateAfterMs } from './credentials.js';
 import type { Outbox } from './outbox.js';
 import { type RequestOptions, send, tooLarge } from './requests.js';
@@ -17,20 +18,26 @@ export interface Sender {
   readonly options: RequestOptions;
 }
 
-/** @param onPulled called after each pull that succeeds */
+/**
+ * @param onPulled called after each pull that succeeds
+ * @param answered names the wanted instances in requests; without it, the server answers with the views without arguments
+ */
 export function createPuller(
   { engine, credentials, options }: Sender,
   status?: StatusTracker,
   onPulled?: () => void,
+  answered?: Answered,
 ): Puller {
   return async (request, requestID) => {
     const auth = await credentials.get();
     // Requests the mutations that the server has refused.
-    const body = { ...request, refused: true };
+    const cookie = serverCookie(request.cookie);
+    const body = { ...request, cookie, refused: true, ...answered?.ask() };
     const pulled = await send({ kind: 'pull', url: engine.pullURL, auth, requestID, body }, options, status);
     if (pulled.response) onPulled?.();
     setRetryDelay(engine, pulled);
-    return pulled;
+    const response = answered ? await answered.receive(request.cookie, requestID, pulled.response) : pulled.response;
+    return { ...pulled, response };
   };
 }
 

@@ -27,6 +27,8 @@ export interface Status {
   readonly storage: 'saved' | 'saving' | 'failing' | 'memory';
   /** The reason why the database cannot be used or written, and what to do; null if nothing is wrong. */
   readonly storageError: ClientError | null;
+  /** The size of what has arrived of the first answer to a pull, while it arrives; otherwise null. */
+  readonly progress: { readonly bytes: number } | null;
 }
 
 /** The operations that can fail: requests, and applying the response to a pull. */
@@ -41,6 +43,7 @@ export const initialStatus: Status = {
   outdated: false,
   storage: 'saved',
   storageError: null,
+  progress: null,
 };
 
 /** Tracks the requests and the storage of a client. */
@@ -50,6 +53,7 @@ export class StatusTracker {
   #pulled = false;
   #disconnected = false;
   #outdated = false;
+  #progress: Status['progress'] = null;
   #storage: Pick<Status, 'storage' | 'storageError'> = { storage: 'saved', storageError: null };
   #final: Pick<Status, 'state' | 'error' | 'outdated'> | undefined;
   readonly #networkChanged = () => this.#update();
@@ -93,6 +97,12 @@ export class StatusTracker {
     this.#update();
   }
 
+  /** Records how much of a first answer has arrived; null at its end. */
+  progress(progress: Status['progress']): void {
+    this.#progress = progress;
+    this.#update();
+  }
+
   /** Records that some data is only in memory. */
   saving(): void {
     if (this.#storage.storage === 'saved') this.#setStorage('saving', null);
@@ -126,7 +136,7 @@ export class StatusTracker {
   }
 
   #update(): void {
-    const next: Status = { ...(this.#final ?? this.#judge()), ...this.#storage };
+    const next: Status = { ...(this.#final ?? this.#judge()), ...this.#storage, progress: this.#progress };
     const now = this.#cell.get();
     if (Object.entries(next).some(([name, value]) => value !== now[name as keyof Status])) this.#cell.set(next);
   }

@@ -8,15 +8,18 @@ import {
   ReplicacheImpl,
   type WriteTransaction,
 } from '#engine';
-import { type ClientError, callTooLarge, closedClient, notApplied, signedOut, startOver } from '../client-error.js';
+import { type ClientError, callTooLarge, closedClient, signedOut, startOver } from '../client-error.js';
 import type { Observable } from '../observable.js';
 import type { Stores } from '../stores/open-stores.js';
 import type { PendingMutation } from '../stores/types.js';
+import { Answered } from '../wants/answered.js';
+import type { Wants } from '../wants/wants.js';
 import { within } from '../within.js';
+import { Applying } from './applying.js';
 import { Credentials, type GetAuth } from './credentials.js';
 import { Outbox } from './outbox.js';
 import { PendingMutations } from './pending.js';
-import { recoverMutations } from './recovery.js';
+import { Recoveries, recoverMutations } from './recovery.js';
 import type { RequestOptions } from './requests.js';
 import { Saving } from './saving.js';
 import { createPuller, createPusher, type Sender } from './senders.js';
@@ -27,11 +30,15 @@ import { Subscriptions } from './subscriptions.js';
 const maxShutdownMs = 5_000;
 /** With more pending mutations, a poke's pull waits for the current batch: each pull reruns all of them. */
 const manyPending = 200;
+/** The pause before a pull that repeats one without a result, in milliseconds. */
+const repeatMs = 1_000;
 
 /** The options of a `SyncEngine` besides those of the engine. */
 export interface SyncEngineOptions extends RequestOptions {
   readonly status: StatusTracker;
   readonly getAuth?: GetAuth | undefined;
+  /** The instances to pull besides the views without arguments. Without this option, pulls are those of Replicache. */
+  readonly wants?: Wants | undefined;
 }
 
 /**
@@ -42,17 +49,16 @@ export class SyncEngine extends ReplicacheImpl {
   readonly log: LogContext;
   readonly stores: Stores;
   readonly subscriptions: Subscriptions;
+  readonly answered: Answered | undefined;
   readonly #options: SyncEngineOptions;
   readonly #pending: PendingMutations;
   readonly #saving: Saving;
   readonly #outbox = new Outbox();
   readonly #credentials: Credentials;
   readonly #sender: Sender;
-  #recovering: Promise<boolean> | undefined;
-  #recovered = false;
-  /** The number of consecutive pulls that could not be applied. */
-  #notApplied = 0;
-  readonly #calls = new Set<Promise<void>>();
+  readonly #recoveries: Recoveries;
+  readonly #applying: Applying;
+  readonly #calls = new Set<Promise<unknown>>();
   /** True if the client's record is lost. */
   #isLost = false;
   /** The error of every call after the end. */
@@ -65,11 +71,19 @@ export class SyncEngine extends ReplicacheImpl {
     this.stores = engineOptions.kvStore;
     this.subscriptions = new Subscriptions(this, this.log);
     this.#pending = new PendingMutations(this, () => void this.#updatePending());
+    this.#applying = new Applying(options.status);
     this.#saving = new Saving(options.status, () => this.persist());
     this.#credentials = new Credentials(this, options.getAuth, this.log);
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
+    this.#recoveries = new Recoveries(() =>
+      recoverMutations(this, createPuller(this.#sender), createPusher(this.#sender)),
+    );
+    this.answered = options.wants && new Answered(options.wants, (body) => this.query(body));
     // Without a URL, the engine keeps its own puller and pusher, which send nothing.
-    if (this.pullURL) this.puller = createPuller(this.#sender, options.status, () => void this.#recoverOnce());
+    if (this.pullURL) {
+      const onPulled = () => this.#recoveries.hasSucceeded || this.recoverMutations();
+      this.puller = createPuller(this.#sender, options.status, onPulled, this.answered);
+    }
     if (this.pushURL) this.pusher = createPusher(this.#sender, options.status, () => this.#endPush());
     if (options.getAuth) this.getAuth = () => this.#credentials.renew();
     this.onUpdateNeeded = ({ type }) => {
@@ -97,9 +111,10 @@ export class SyncEngine extends ReplicacheImpl {
 
   /**
    * Calls a mutator. Rejects only if the mutation is not recorded.
+   * @returns the ID of the mutation
    * @throws ClientError once the client is closed, and every error of the mutator
    */
-  async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<void> {
+  async call(name: string, args: Parameters<ReplicacheImpl['mutate'][string]>[0]): Promise<number> {
     if (this.#endError) throw this.#endError;
     if (this.#outbox.isTooLarge(args)) throw callTooLarge();
     const call = this.mutate[name]!(args);
@@ -111,6 +126,7 @@ export class SyncEngine extends ReplicacheImpl {
     }
     this.#saving.changed();
     await this.#updatePending('calls');
+    return (await call) as number;
   }
 
   /** @throws ClientError once the client is closed */
@@ -183,31 +199,25 @@ export class SyncEngine extends ReplicacheImpl {
 
   override async beginPull(): ReturnType<ReplicacheImpl['beginPull']> {
     this.#outbox.beginPull();
-    const begun = await this.#applying(super.beginPull());
-    if (begun.ok && begun.syncHead === emptyHash) this.#endPull();
+    const begun = await this.#applying.report(super.beginPull());
+    if (begun.ok && begun.syncHead === emptyHash) {
+      this.#endPull();
+      if (this.answered?.mayLack) setTimeout(() => this.#send('pull'), repeatMs);
+    }
     return begun;
   }
 
   override async maybeEndPull(syncHead: string, requestID: string): Promise<void> {
-    await this.#applying(super.maybeEndPull(syncHead, requestID));
+    await this.#applying.report(super.maybeEndPull(syncHead, requestID));
     this.#saving.pulled();
     await this.#updatePending();
     this.#endPull();
+    if (this.answered?.hasLater) this.#send('pull');
   }
 
-  /**
-   * Reports a response that cannot be applied, once this happens twice in a row: a single failure may mean that another
-   * tab stored newer data during the pull.
-   */
-  async #applying<Result>(pulling: Promise<Result>): Promise<Result> {
-    try {
-      return await pulling;
-    } catch (error) {
-      // The puller has already reported a missing response to the status.
-      const wasAnswered = (error as Error).name !== 'PullError';
-      if (wasAnswered && ++this.#notApplied > 1) this.#options.status.failed('apply', notApplied(error));
-      throw error;
-    }
+  /** Pulls if an instance is wanted that is neither here nor on its way. */
+  async pullMissing(): Promise<void> {
+    if (await this.answered?.isMissing()) await this.pull({ now: true });
   }
 
   /** Loads what other tabs have stored. */
@@ -218,9 +228,9 @@ export class SyncEngine extends ReplicacheImpl {
   }
 
   #endPull(): void {
-    this.#notApplied = 0;
-    this.#options.status.succeeded('apply');
+    this.#applying.succeeded();
     this.#outbox.endPull();
+    this.answered?.endPull();
     this.#pushUnacknowledged();
   }
 
@@ -260,18 +270,7 @@ export class SyncEngine extends ReplicacheImpl {
   /** Resolves to true if no mutations of other versions are left. Never rejects: the next pull retries. */
   override recoverMutations(): Promise<boolean> {
     if (this.closed || !this.pullURL || !this.pushURL) return Promise.resolve(false);
-    this.#recovering ??= recoverMutations(this, createPuller(this.#sender), createPusher(this.#sender))
-      .catch(() => false)
-      .then((recovered) => {
-        this.#recovered = recovered;
-        this.#recovering = undefined;
-        return recovered;
-      });
-    return this.#recovering;
-  }
-
-  async #recoverOnce(): Promise<void> {
-    if (!this.#recovered) await this.recoverMutations();
+    return this.#recoveries.run();
   }
 
   async #updatePending(after: 'calls' | 'other changes' = 'other changes'): Promise<void> {

@@ -16,8 +16,11 @@ export interface PostOptions {
 export interface RequestDeadline {
   /** Aborts the request. */
   readonly signal: AbortSignal;
-  /** Moves the deadline, because the headers or more of the body have arrived. */
-  extend(): void;
+  /**
+   * Moves the deadline, because the headers or more of the body have arrived.
+   * @param bytes the size of the body so far
+   */
+  extend(bytes?: number): void;
 }
 
 /**
@@ -39,7 +42,7 @@ const postWithXHR: Post = (url, { headers, body, credentials }, deadline) =>
     const abort = () => xhr.abort();
     signal.addEventListener('abort', abort);
     xhr.onreadystatechange = () => xhr.readyState >= xhr.HEADERS_RECEIVED && deadline.extend();
-    xhr.onprogress = () => deadline.extend();
+    xhr.onprogress = ({ loaded }) => deadline.extend(loaded);
     xhr.onload = () => resolve({ status: xhr.status, text: xhr.responseText });
     xhr.onerror = () => reject(new TypeError('The request got no response'));
     xhr.onabort = () => reject(new Error('The request was aborted'));
@@ -59,9 +62,11 @@ const postWithFetch: Post = async (url, { credentials, ...options }, deadline) =
   if (!response.body) return { status, text: '' };
   const decoder = new TextDecoder();
   let text = '';
+  let bytes = 0;
   for (const reader = response.body.getReader(); ; ) {
     const { done, value } = await reader.read();
-    deadline.extend();
+    bytes += value?.length ?? 0;
+    deadline.extend(bytes);
     if (done) return { status, text: text + decoder.decode() };
     text += decoder.decode(value, { stream: true });
   }

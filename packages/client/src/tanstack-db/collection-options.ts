@@ -8,9 +8,11 @@ import type {
 } from '@tanstack/db';
 import type { Client } from '../create-client.js';
 import { keyText } from '../rows/keys.js';
-import type { RowOf } from '../server-types.js';
+import type { RowOf, ViewArgs } from '../server-types.js';
 import type { AnyViews, Key } from '../types.js';
+import type { Ttl } from '../wants/wants.js';
 import type { IfOneCopy, OneCopy } from './one-copy.js';
+import { syncOnDemand } from './sync-on-demand.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';
 
@@ -40,6 +42,22 @@ export interface TidemarkCollectionConfig<
   readonly onDelete?: (params: DeleteMutationFnParams<Row, string>) => Promise<unknown>;
 }
 
+/** The options of a collection whose view has arguments: it syncs what queries ask for. */
+export interface OnDemandConfig<Args> {
+  readonly syncMode: 'on-demand';
+  /** The view's arguments. Each query must fix the fields of the same names, by `eq` or `inArray`. */
+  readonly args: readonly (keyof Args & string)[];
+  /** The time for which rows stay synced after the last query that needs them ends. Default: 300,000 ms. */
+  readonly ttl?: Ttl | undefined;
+}
+
+/** The options that only a view with arguments has. */
+export type OnDemandOptions<View> = [ViewArgs<View>] extends [never]
+  ? { readonly [Option in keyof OnDemandConfig<unknown>]?: undefined }
+  : unknown extends ViewArgs<View>
+    ? Partial<OnDemandConfig<Record<string, unknown>>>
+    : OnDemandConfig<ViewArgs<View>>;
+
 /** The argument of `createCollection` of TanStack DB. The keys of the rows are strings. */
 export type TidemarkCollectionOptions<Row extends object> = CollectionConfig<Row, string> & {
   readonly schema?: never;
@@ -51,15 +69,25 @@ export type TidemarkCollectionOptions<Row extends object> = CollectionConfig<Row
  * done when its mutators are, before the client sends anything. Rows with such effects have `$synced: false`.
  */
 export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
-  config: TidemarkCollectionConfig<Mutators, Views, Name> & OneCopy,
+  config: TidemarkCollectionConfig<Mutators, Views, Name> & OnDemandOptions<Views[Name]> & OneCopy,
 ): IfOneCopy<TidemarkCollectionOptions<RowObject<RowOf<Views[Name]>>>> {
   type Row = RowObject<RowOf<Views[Name]>>;
-  const { client, view, getKey: keyOf, onInsert, onUpdate, onDelete, ...baseConfig } = config;
+  const {
+    client,
+    view,
+    getKey: keyOf,
+    onInsert,
+    onUpdate,
+    onDelete,
+    args,
+    ttl,
+    ...baseConfig
+  } = config as TidemarkCollectionConfig<Mutators, Views, Name> & Partial<OnDemandConfig<Record<string, unknown>>>;
   const getKey = (row: Row) => keyText(keyOf(row));
   return {
     ...baseConfig,
     getKey,
-    sync: syncView(client, view, getKey),
+    sync: args ? syncOnDemand(client, view, getKey, { args, ttl }) : syncView(client, view, getKey),
     ...(onInsert && { onInsert: handler(onInsert) }),
     ...(onUpdate && { onUpdate: handler(onUpdate) }),
     ...(onDelete && { onDelete: handler(onDelete) }),

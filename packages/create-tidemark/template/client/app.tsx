@@ -2,7 +2,7 @@ import { usePending, useStatus, useView } from '@tidemark/client/react';
 import { client, user } from './client.ts';
 
 export function App() {
-  const todos = useView(client, 'todo', { by: 'created' });
+  const { rows: todos, complete } = useView(client, 'todo', { by: 'created' });
   return (
     <main>
       <header>
@@ -30,7 +30,7 @@ export function App() {
         ))}
       </ul>
       <p>
-        {todos?.length === 0 && 'There is nothing yet. '}
+        {complete && todos?.length === 0 && 'There is nothing yet. '}
         This is the list of {user}. Open it in another browser, or go offline, and go on.
       </p>
     </main>

@@ -1,0 +1,207 @@
+import { and, BasicIndex, createCollection, createLiveQueryCollection, eq, gt, inArray } from '@tanstack/db';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { authenticate } from '../../../examples/tasks/src/auth.js';
+import { tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
+import { useApplication } from './application.js';
+import { type OnDemandClient, onDemandViews } from './on-demand.js';
+
+/** Requests wait at the server until this promise resolves. */
+let barrier: Promise<void> | undefined;
+let release = () => {};
+const application = useApplication({
+  views: onDemandViews,
+  async authenticate(request) {
+    await barrier;
+    return authenticate(request);
+  },
+});
+let client: OnDemandClient;
+const sql = (text: string) => application.server.pool.query(text);
+
+beforeEach(async () => {
+  await sql(`
+    insert into list (id, owner_id, name) values ('a', 'ann', 'Garden'), ('b', 'ann', 'Shopping'), ('c', 'ann', 'Work');
+    insert into todo (id, list_id, title, sort) values
+      ('1', 'b', 'Milk', 1), ('2', 'a', 'Roses', 2), ('3', 'a', 'Oats', 3), ('4', 'c', 'Offer', 4)`);
+  client = application.client() as unknown as OnDemandClient;
+  await expect.poll(() => client.view('list').list()).toHaveLength(3);
+});
+afterEach(() => release());
+
+function hold(): void {
+  barrier = new Promise((resolve) => {
+    release = resolve;
+  });
+}
+
+function todoCollection(ttl?: number) {
+  return createCollection(
+    tidemarkCollectionOptions({
+      client,
+      view: 'todo',
+      getKey: (todo) => todo.id,
+      syncMode: 'on-demand',
+      args: ['listID'],
+      ttl,
+      autoIndex: 'eager',
+      defaultIndexType: BasicIndex,
+      onInsert: ({ transaction }) =>
+        Promise.all(transaction.mutations.map(({ modified: { done: _, ...todo } }) => client.mutate.todo.create(todo))),
+    }),
+  );
+}
+
+type Todos = ReturnType<typeof todoCollection>;
+
+/** A live query of the todos of some lists. */
+function ofLists(todos: Todos, ...listIDs: string[]) {
+  return createLiveQueryCollection((q) =>
+    q
+      .from({ todo: todos })
+      .where(({ todo }) => (listIDs.length === 1 ? eq(todo.listID, listIDs[0]!) : inArray(todo.listID, listIDs))),
+  );
+}
+
+const titles = (query: { readonly toArray: readonly { readonly title: string | undefined }[] }) =>
+  query.toArray.map(({ title }) => title).toSorted();
+
+describe('a collection on demand', () => {
+  it('has the rows that its queries need, from the server, and follows changes by others', async () => {
+    const todos = todoCollection();
+    const garden = ofLists(todos, 'a');
+    await garden.preload();
+    expect(titles(garden)).toEqual(['Oats', 'Roses']);
+    expect(todos.size).toBe(2);
+    const two = ofLists(todos, 'a', 'b');
+    await two.preload();
+    expect(titles(two)).toEqual(['Milk', 'Oats', 'Roses']);
+    expect(todos.size).toBe(3);
+    await sql("update todo set title = 'Red roses' where id = '2'; update todo set list_id = 'b' where id = '3'");
+    await expect.poll(() => titles(garden)).toEqual(['Red roses']);
+    expect(titles(two)).toEqual(['Milk', 'Oats', 'Red roses']);
+  });
+
+  it('orders and limits the rows of an instance locally', async () => {
+    const todos = todoCollection();
+    const last = createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) => and(eq(todo.listID, 'a'), gt(todo.sort, 0)))
+        .orderBy(({ todo }) => todo.sort, 'desc')
+        .limit(1),
+    );
+    await last.preload();
+    expect(titles(last)).toEqual(['Oats']);
+    expect(todos.size).toBe(2);
+    hold();
+    await client.mutate.todo.create({ id: '5', listID: 'a', title: 'Tea', sort: 5 });
+    await expect.poll(() => titles(last)).toEqual(['Tea']);
+  });
+
+  it('is not ready before the server has answered, but shows local rows', async () => {
+    hold();
+    const todos = todoCollection();
+    const garden = ofLists(todos, 'a');
+    let isReady = false;
+    const ready = garden.preload().then(() => {
+      isReady = true;
+    });
+    await client.mutate.todo.create({ id: '5', listID: 'a', title: 'Tea', sort: 5 });
+    await expect.poll(() => todos.size).toBe(1);
+    expect([garden.status, garden.isLoadingSubset, isReady]).toEqual(['loading', true, false]);
+    release();
+    await ready;
+    expect(titles(garden)).toEqual(['Oats', 'Roses', 'Tea']);
+    await expect.poll(() => todos.get('5')?.$synced).toBe(true);
+  });
+
+  it('shares an instance between queries, and is ready at once for those whose instances are complete', async () => {
+    const todos = todoCollection();
+    await ofLists(todos, 'a').preload();
+    hold();
+    const again = ofLists(todos, 'a');
+    await again.preload();
+    expect(titles(again)).toEqual(['Oats', 'Roses']);
+  });
+
+  it('lets go of instances that no query needs, after their ttl', async () => {
+    const todos = todoCollection(0);
+    const [garden, two] = [ofLists(todos, 'a'), ofLists(todos, 'a', 'b')];
+    await Promise.all([garden.preload(), two.preload()]);
+    expect(todos.size).toBe(3);
+    await two.cleanup();
+    await expect.poll(() => client.pull().then(() => todos.size)).toBe(2);
+    await garden.cleanup();
+    await expect.poll(() => client.pull().then(() => todos.size)).toBe(0);
+  });
+
+  it('lets go of its instances when it is cleaned up', async () => {
+    const todos = todoCollection(0);
+    await ofLists(todos, 'a').preload();
+    const other = todoCollection(0);
+    await ofLists(other, 'b').preload();
+    expect(other.size).toBe(3);
+    await todos.cleanup();
+    await expect.poll(() => client.pull().then(() => other.size)).toBe(1);
+  });
+
+  it('syncs the right side of a left join by the rows of the left side', async () => {
+    const lists = createCollection(tidemarkCollectionOptions({ client, view: 'list', getKey: ({ id }) => id }));
+    const todos = todoCollection();
+    const joined = createLiveQueryCollection((q) =>
+      q
+        .from({ list: lists })
+        .where(({ list }) => inArray(list.name, ['Garden', 'Work']))
+        .leftJoin({ todo: todos }, ({ list, todo }) => eq(list.id, todo.listID))
+        .select(({ list, todo }) => ({ title: todo.title, list: list.name })),
+    );
+    await joined.preload();
+    expect(titles(joined)).toEqual(['Oats', 'Offer', 'Roses']);
+    expect(todos.size).toBe(3);
+    await sql("insert into list (id, owner_id, name) values ('d', 'ann', 'Work')");
+    await sql("insert into todo (id, list_id, title, sort) values ('6', 'd', 'Call', 6)");
+    await expect.poll(() => titles(joined)).toEqual(['Call', 'Oats', 'Offer', 'Roses']);
+  });
+
+  it('shows an insert by the user, and marks it as synced once the server has confirmed it', async () => {
+    const todos = todoCollection();
+    const garden = ofLists(todos, 'a');
+    await garden.preload();
+    hold();
+    todos.insert({ id: '5', listID: 'a', title: 'Tea', done: false, sort: 5 });
+    expect(titles(garden)).toEqual(['Oats', 'Roses', 'Tea']);
+    expect(todos.get('5')).toMatchObject({ $synced: false });
+    release();
+    await expect.poll(() => todos.get('5')?.$synced).toBe(true);
+    expect(titles(garden)).toEqual(['Oats', 'Roses', 'Tea']);
+  });
+});
+
+describe('a query of a collection on demand fails', () => {
+  it('if it leaves an argument open', async () => {
+    const all = createLiveQueryCollection((q) => q.from({ todo: todoCollection() }));
+    await expect(all.preload()).rejects.toMatchObject({ code: 'open-argument', message: /"listID"/ });
+    const later = createLiveQueryCollection((q) =>
+      q.from({ todo: todoCollection() }).where(({ todo }) => gt(todo.sort, 1)),
+    );
+    await expect(later.preload()).rejects.toMatchObject({ code: 'open-argument' });
+  });
+
+  it('if the server refuses its arguments, while other queries continue', async () => {
+    const todos = todoCollection();
+    const refused = ofLists(todos, 'longer than twenty characters');
+    const garden = ofLists(todos, 'a');
+    const [failure] = await Promise.allSettled([refused.preload(), garden.preload()]);
+    expect(failure).toMatchObject({ status: 'rejected', reason: { code: 'invalid-args' } });
+    expect(titles(garden)).toEqual(['Oats', 'Roses']);
+  });
+
+  it('if the user signs out before the server has answered', async () => {
+    hold();
+    const garden = ofLists(todoCollection(), 'a');
+    const ready = garden.preload();
+    const rejected = expect(ready).rejects.toMatchObject({ code: 'closed' });
+    await client.signOut();
+    await rejected;
+  });
+});
