@@ -4,8 +4,8 @@ import { rolldown } from 'rolldown';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views } from '../../../examples/tasks/src/views.js';
-import { createSync, migrate } from '../../../packages/tidemark/src/index.js';
+import { views as exampleViews } from '../../../examples/tasks/src/views.js';
+import { createSync, migrate, type UserContext, type Views } from '../../../packages/tidemark/src/index.js';
 import { builtClient } from '../../support/built.js';
 import { memoryLog, silent } from '../../support/log.js';
 import { listenWithFiles, type ServedFiles } from './served-files.js';
@@ -14,6 +14,8 @@ import { listenWithFiles, type ServedFiles } from './served-files.js';
 export interface ClientPage {
   readonly html: string;
   readonly input: string;
+  /** Default: the views of the example. */
+  readonly views?: Views<UserContext>;
 }
 
 /** The input of a page that uses nothing but `@tidemark/client`. */
@@ -29,6 +31,7 @@ export async function startClientServer(
   database: { readonly url: string; readonly pool: pg.Pool },
   page: ClientPage,
 ): Promise<ClientServer> {
+  const { views = exampleViews } = page;
   await createSchema(database.pool);
   await migrate({ database: database.url, views, log: silent });
   const { log } = memoryLog();
