@@ -82,8 +82,7 @@ export function startSession(options: AnyOptions, mutators: NamedMutators, limit
   const refusals = new Refusals(engine.subscriptions);
   const { clientID, pending } = engine;
   const confirmations = new Confirmations({ clientID, pending, refused: refusals.observable });
-  // A pull fails once the client is closed.
-  wants.onChange = () => void engine.pullMissing().catch(() => {});
+  wants.onChange = () => void engine.pullMissing();
 
   const pokes = { url: `${base}/sync/poke?refused=true`, credentials, wants: wants.follow };
   const target = {

@@ -48,6 +48,12 @@ export async function serveWants() {
     pulls,
     /** The requests for streams of pokes. */
     pokes,
+    /** False if a stream of pokes begins without one. */
+    pokesFirst: true,
+    /** The name of the only project. */
+    projectName: 'Garden',
+    /** The next pull waits for this, and is then answered from the data at that time. */
+    beforePull: undefined as Promise<void> | undefined,
     /** True while a standby cannot answer. */
     isBehind: false,
     /** The views that the first pulls leave out. */
@@ -71,7 +77,7 @@ export async function serveWants() {
     const served = wants.filter((want) => !server.refuse(want) && !laterViews.includes(want.view));
     const projectIDs = new Set(served.map(({ args }) => String(args.projectID)));
     const entries = new Map<string, unknown>(refusals);
-    if (!laterViews.includes('project')) entries.set('project/1', { id: '1', name: 'Garden' });
+    if (!laterViews.includes('project')) entries.set('project/1', { id: '1', name: server.projectName });
     for (const issue of issues.values()) if (projectIDs.has(issue.projectID)) entries.set(`issue/${issue.id}`, issue);
     const now: Known = { entries, lastMutationIDs, projectIDs: [...projectIDs].sort().join() };
     const before = cookie && known[cookie.order];
@@ -105,11 +111,17 @@ export async function serveWants() {
     if (path === '/sync/poke') {
       const { wants = [] } = (text ? JSON.parse(text) : {}) as { wants?: readonly Want[] };
       pokes.push({ method: request.method!, wants, response });
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 10\n\ndata: poke\n\n');
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 10\n\n');
+      if (server.pokesFirst) response.write('data: poke\n\n');
       return;
     }
     const body = JSON.parse(text);
-    if (path === '/sync/pull') pulls.push(body);
+    if (path === '/sync/pull') {
+      pulls.push(body);
+      const { beforePull } = server;
+      server.beforePull = undefined;
+      await beforePull;
+    }
     const answer = path === '/sync/pull' ? pull(body) : push(body);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
   });

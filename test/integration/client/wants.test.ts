@@ -44,6 +44,12 @@ const someIssues: readonly Issue[] = [
   { id: 'b', projectID: '7', title: 'Sow' },
   { id: 'c', projectID: '8', title: 'Cook' },
 ];
+/** Pulls, and returns the projects whose issues the last pull wanted. */
+async function nextWanted(client: { pull(): Promise<void> }, server: { wanted(): unknown[][] }): Promise<unknown[]> {
+  await client.pull();
+  return server.wanted().at(-1)!;
+}
+
 const ids = (rows: readonly Issue[] | undefined) => rows?.map(({ id }) => id);
 
 describe('an instance of a view', () => {
@@ -121,13 +127,13 @@ describe('an instance of a view', () => {
 
   it('is dropped with the next pull after its `ttl`, and costs nothing if it is wanted again before', async () => {
     const { server, open } = await setUp();
+    server.pokesFirst = false;
     const client = open();
     const view = client.view('issue', { projectID: '7' });
     const listener = vi.fn();
     const subscribe = () => view.subscribe(listener, { ttl: 300 });
     let stop = subscribe();
     await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
-    await client.pull();
     const { length } = server.pulls;
     stop();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -138,12 +144,7 @@ describe('an instance of a view', () => {
     stop();
     await client.pull();
     expect(server.wanted().at(-1)).toEqual(['7']);
-    await expect
-      .poll(async () => {
-        await client.pull();
-        return server.wanted().at(-1);
-      })
-      .toEqual([]);
+    await expect.poll(() => nextWanted(client, server)).toEqual([]);
     expect(await client.query((tx) => tx.view('issue').list())).toEqual([]);
     subscribe();
     await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
@@ -156,8 +157,7 @@ describe('an instance of a view', () => {
     await expect.poll(() => client.view('issue', { projectID: '7' }).list()).toHaveLength(2);
     release();
     release();
-    await client.pull();
-    expect(server.wanted().at(-1)).toEqual([]);
+    await expect.poll(() => nextWanted(client, server)).toEqual([]);
     client.preload('issue', { projectID: '8' }, { ttl: 'forever' })();
     await expect.poll(() => client.view('issue', { projectID: '8' }).list()).toHaveLength(1);
   });
@@ -277,12 +277,37 @@ describe('the tabs of a user', () => {
         .toEqual(['a', 'b', 'c']);
     }
     stop();
-    await one.pull();
-    expect(server.wanted().at(-1)).toEqual(['8']);
+    await expect.poll(() => nextWanted(one, server)).toEqual(['8']);
+  });
+
+  it('pull again what another tab’s newer data lacks', async () => {
+    const { server, open } = await setUp();
+    server.pokesFirst = false;
+    const user = randomUUID();
+    const [one, two] = [open({ user }), open({ user })];
+    const projects = one.view('project').observe();
+    projects.subscribe(() => {});
+    for (const tab of [one, two]) await expect.poll(() => tab.view('project').list()).toHaveLength(1);
+    let answer = () => {};
+    server.beforePull = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const pulled = two.pull();
+    await expect.poll(() => server.beforePull === undefined).toBe(true);
+    const issues = one.view('issue', { projectID: '7' }).observe();
+    issues.subscribe(() => {});
+    await expect.poll(() => issues.get().complete).toBe(true);
+    server.projectName = 'Orchard';
+    answer();
+    await pulled;
+    // The first tab loads what the second one stores.
+    await expect.poll(() => projects.get().rows).toEqual([{ id: '1', name: 'Orchard' }]);
+    await expect.poll(() => issues.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
   });
 
   it('keep their wants and what is complete over a reload, even offline', async () => {
     const { server, open } = await setUp();
+    server.pokesFirst = false;
     const user = randomUUID();
     const before = open({ user });
     const shown = before.view('issue', { projectID: '7' }).observe();

@@ -1,5 +1,5 @@
 import { ClientError } from '../client-error.js';
-import { instanceText } from '../wants/instance.js';
+import { canonicalText } from '../wants/instance.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,7 +40,7 @@ function isScalar(value: unknown): boolean {
 
 function isSame(value: unknown, wanted: unknown): boolean {
   if (value === null || wanted === null) return value === wanted;
-  return isScalar(wanted) ? String(value) === String(wanted) : instanceText('', value) === instanceText('', wanted);
+  return isScalar(wanted) ? String(value) === String(wanted) : canonicalText(value) === canonicalText(wanted);
 }
 
 function notComparable(view: string, arg: string): ClientError {

@@ -24,6 +24,7 @@ import {
   withWrite,
 } from '#engine';
 import type { StoreProvider } from '../stores/types.js';
+import { createPuller, createPusher, type Sender } from './senders.js';
 
 /** The supported format of the engine's databases. Other databases are left alone. */
 const format = 7;
@@ -47,20 +48,22 @@ interface Recovery {
   readonly pusher: Pusher;
 }
 
-/** Runs recoveries one at a time. */
+/** Runs recoveries, one at a time. */
 export class Recoveries {
-  readonly #recover: () => Promise<boolean>;
+  readonly #engine: Recoverer;
+  readonly #sender: Sender;
   #current: Promise<boolean> | undefined;
   /** True if the last one has left nothing that a retry could send soon. */
   hasSucceeded = false;
 
-  constructor(recover: () => Promise<boolean>) {
-    this.#recover = recover;
+  constructor(engine: Recoverer, sender: Sender) {
+    this.#engine = engine;
+    this.#sender = sender;
   }
 
   /** Starts a recovery, unless one is running. Never rejects. */
   run(): Promise<boolean> {
-    this.#current ??= this.#recover()
+    this.#current ??= recoverMutations(this.#engine, createPuller(this.#sender), createPusher(this.#sender))
       .catch(() => false)
       .then((hasSucceeded) => {
         this.hasSucceeded = hasSucceeded;
@@ -72,7 +75,7 @@ export class Recoveries {
 }
 
 /** @returns true if nothing is left that a retry could send soon */
-export async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
+async function recoverMutations(engine: Recoverer, puller: Puller, pusher: Pusher): Promise<boolean> {
   const recovery = { engine, puller, pusher };
   let recovered = await recoverFrom(recovery, engine.perdag, engine.schemaVersion);
   const databases = new IDBDatabasesStore(engine.stores.create);

@@ -19,7 +19,7 @@ import { Applying } from './applying.js';
 import { Credentials, type GetAuth } from './credentials.js';
 import { Outbox } from './outbox.js';
 import { PendingMutations } from './pending.js';
-import { Recoveries, recoverMutations } from './recovery.js';
+import { Recoveries } from './recovery.js';
 import type { RequestOptions } from './requests.js';
 import { Saving } from './saving.js';
 import { createPuller, createPusher, type Sender } from './senders.js';
@@ -30,7 +30,7 @@ import { Subscriptions } from './subscriptions.js';
 const maxShutdownMs = 5_000;
 /** With more pending mutations, a poke's pull waits for the current batch: each pull reruns all of them. */
 const manyPending = 200;
-/** The pause before a pull that repeats one without a result, in milliseconds. */
+/** The pause before a pull for what the last one could not bring, in milliseconds. */
 const repeatMs = 1_000;
 
 /** The options of a `SyncEngine` besides those of the engine. */
@@ -75,10 +75,9 @@ export class SyncEngine extends ReplicacheImpl {
     this.#saving = new Saving(options.status, () => this.persist());
     this.#credentials = new Credentials(this, options.getAuth, this.log);
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
-    this.#recoveries = new Recoveries(() =>
-      recoverMutations(this, createPuller(this.#sender), createPusher(this.#sender)),
-    );
-    this.answered = options.wants && new Answered(options.wants, (body) => this.query(body));
+    this.#recoveries = new Recoveries(this, this.#sender);
+    const report: Applying['report'] = (applying) => this.#applying.report(applying);
+    this.answered = options.wants && new Answered(options.wants, (body) => this.query(body), report);
     // Without a URL, the engine keeps its own puller and pusher, which send nothing.
     if (this.pullURL) {
       const onPulled = () => this.#recoveries.hasSucceeded || this.recoverMutations();
@@ -202,7 +201,7 @@ export class SyncEngine extends ReplicacheImpl {
     const begun = await this.#applying.report(super.beginPull());
     if (begun.ok && begun.syncHead === emptyHash) {
       this.#endPull();
-      if (this.answered?.mayLack) setTimeout(() => this.#send('pull'), repeatMs);
+      if (this.answered?.mayLack) setTimeout(() => this.pullMissing(), repeatMs);
     }
     return begun;
   }
@@ -215,16 +214,18 @@ export class SyncEngine extends ReplicacheImpl {
     if (this.answered?.hasLater) this.#send('pull');
   }
 
-  /** Pulls if an instance is wanted that is neither here nor on its way. */
+  /** Pulls if something is wanted that is neither here nor on its way. Never rejects. */
   async pullMissing(): Promise<void> {
-    if (await this.answered?.isMissing()) await this.pull({ now: true });
+    // Reads fail when the client is closing.
+    if (await this.answered?.isMissing().catch(() => false)) this.#send('pull');
   }
 
-  /** Loads what other tabs have stored. */
+  /** Loads what other tabs have stored, which may lack what this tab wants. */
   override async refresh(): Promise<void> {
     await super.refresh();
     await this.#updatePending();
     this.#pushUnacknowledged();
+    await this.pullMissing();
   }
 
   #endPull(): void {

@@ -4,7 +4,7 @@
  */
 import type { ReadTransaction } from '#engine';
 import type { ReadonlyJSON } from '../stores/types.js';
-import { instanceText, type Want, wantOf } from './instance.js';
+import { canonicalText, instanceText, type Want, wantOf } from './instance.js';
 import type { Wants } from './wants.js';
 
 /** An instance that the server does not serve. */
@@ -63,10 +63,14 @@ export function serverCookie(cookie: unknown): unknown {
 
 type Query = <Result>(body: (tx: ReadTransaction) => Promise<Result>) => Promise<Result>;
 
+/** Reports an answer that cannot be applied. */
+type Report = <Result>(applying: Promise<Result>) => Promise<Result>;
+
 /** Names the wanted instances in each pull, and marks the answers. */
 export class Answered {
   readonly #wants: Wants;
   readonly #query: Query;
+  readonly #report: Report;
   /** The instances in the current request; undefined before the first request. */
   #asked: readonly string[] | undefined;
   /** True if the last answer left out views, so that the next one has more. */
@@ -74,9 +78,10 @@ export class Answered {
   /** True if the last answer was postponed, or changes something, which the engine may be unable to apply. */
   mayLack = false;
 
-  constructor(wants: Wants, query: Query) {
+  constructor(wants: Wants, query: Query, report: Report) {
     this.#wants = wants;
     this.#query = query;
+    this.#report = report;
   }
 
   /** Returns the fields of the next request that name the wants. */
@@ -91,13 +96,14 @@ export class Answered {
     this.#asked = [];
   }
 
-  /** True if an instance is wanted that has not been answered, and that the current request does not ask for. */
+  /** True if something is wanted that has not been answered, and that the current request does not ask for. */
   async isMissing(): Promise<boolean> {
     const asked = this.#asked;
     // The first request asks for all.
     if (!asked) return false;
     const marks = await this.#query(marksIn);
-    return this.#wants.texts.some((text) => !asked.includes(text) && !marks.has(markKey(text)));
+    const unasked = this.#wants.texts.filter((text) => !asked.includes(text));
+    return !marks.has(pulledKey) || unasked.some((text) => !marks.has(markKey(text)));
   }
 
   /**
@@ -108,8 +114,9 @@ export class Answered {
     const answer = response as PullAnswer | undefined;
     // An error of the protocol, for example, which the engine handles.
     if (!Array.isArray(answer?.patch)) return answer;
-    const changes = answer.behind ? [] : await this.#changedMarks(answer);
-    const isUnchanged = JSON.stringify(answer.cookie) === JSON.stringify(serverCookie(base));
+    const changes = answer.behind ? [] : await this.#report(this.#changedMarks(answer));
+    // Stores may keep the fields of an object in another order.
+    const isUnchanged = canonicalText(answer.cookie) === canonicalText(serverCookie(base));
     this.hasLater = !!answer.laterViews?.length;
     this.mayLack = !!answer.behind || !isUnchanged || changes.length > 0;
     const patch = [...answer.patch, ...changes];
@@ -123,7 +130,7 @@ export class Answered {
     for (const text of this.#asked!) if (!laterViews.includes(wantOf(text).view)) marks.set(markKey(text), true);
     for (const refusal of refusedWants) marks.set(markKey(instanceText(refusal.view, refusal.args)), refusal);
     const before = patch[0]?.op === 'clear' ? new Map<string, Mark>() : await this.#query(marksIn);
-    const added = [...marks].filter(([key, mark]) => JSON.stringify(before.get(key)) !== JSON.stringify(mark));
+    const added = [...marks].filter(([key, mark]) => canonicalText(before.get(key)) !== canonicalText(mark));
     for (const [key, { code, message }] of added as [string, WantRefusal][]) {
       if (code) console.warn(`${key.slice(pulledKey.length)} is not synced (${code}): ${message}`);
     }

@@ -6,13 +6,17 @@ export interface Want {
   readonly args: ReadonlyJSON;
 }
 
-/** Returns the text that identifies an instance: JSON whose objects have sorted keys, so equal arguments give one text. */
-export function instanceText(view: string, args: unknown): string {
-  return JSON.stringify([view, args], (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-    return Object.fromEntries(fields);
+/** Returns a value as JSON, with the fields of each object in one order: equal values give equal texts. */
+export function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)));
   });
+}
+
+/** Returns the text that identifies an instance. */
+export function instanceText(view: string, args: unknown): string {
+  return canonicalText([view, args]);
 }
 
 /** Returns the instance that a text identifies. */
