@@ -57,6 +57,7 @@ export const groups: readonly Group[] = [
       'client',
       'react',
       'tanstack-db',
+      'on-demand',
       'key-value',
       'rest',
       'server-code',

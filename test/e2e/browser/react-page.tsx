@@ -1,6 +1,6 @@
 /** A page of `@tidemark/client/react`. Tests choose what it shows, and read the values that its components receive. */
 
-import { createClient, type Observable } from '@tidemark/client';
+import { type Client, createClient, type Observable } from '@tidemark/client';
 import {
   createClientContext,
   useMutate,
@@ -15,10 +15,12 @@ import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { List, Todo, views } from '../../../examples/tasks/src/views.js';
+import type { List, Todo } from '../../../examples/tasks/src/views.js';
+import type { Entry, reactViews } from './react-views.js';
 
 type Mutators = typeof mutators;
-type Views = typeof views;
+type Views = typeof reactViews;
+type PageClient = Client<Mutators, Views>;
 
 /** The content of the page. */
 export interface Shown {
@@ -27,6 +29,8 @@ export interface Shown {
   readonly listID?: string;
   /** Shows the todo with this ID, by its key. */
   readonly todoID?: string;
+  /** Shows the titles of this list's todos, by the view that takes a list as argument. */
+  readonly entriesOf?: string;
   /** Shows the names of the lists by this hook. */
   readonly names?: 'useView' | 'useSuspenseView';
   /** The initial rows of the names. */
@@ -38,7 +42,7 @@ export interface Rendered {
   readonly component: string;
   /** The ID of the list or the todo that it shows. */
   readonly id: string | undefined;
-  readonly rows: readonly (List | Todo)[] | Todo | null | undefined;
+  readonly rows: readonly (List | Todo | Entry)[] | Todo | null | undefined;
   readonly complete?: boolean;
 }
 
@@ -91,6 +95,13 @@ function Todos({ listID, component }: { listID: string; component: string }) {
   return <section>{todos ? todos.map(({ title }) => title).join() : 'not read'}</section>;
 }
 
+function Entries({ listID }: { listID: string }) {
+  const { rows, complete, refused } = useView(useClient(), 'entry', { args: { listID }, ttl: 60_000 });
+  log('entries', listID, rows, complete);
+  const titles = rows?.map(({ title }) => title).join();
+  return <section>{refused ? refused.code : (titles || 'no entries') + (complete ? '' : ' …')}</section>;
+}
+
 function OneTodo({ todoID }: { todoID: string }) {
   const todo = useRow(useClient(), 'todo', todoID);
   log('one', todoID, todo);
@@ -112,7 +123,7 @@ function SuspendedNames({ initial }: NamesProps) {
 }
 
 /** A client that counts its subscriptions. */
-function countingClient(user: string): typeof window.client {
+function countingClient(user: string): PageClient {
   const client = createClient<Mutators, Views>({
     user,
     auth: `Bearer ${user}`,
@@ -154,21 +165,24 @@ function countingClient(user: string): typeof window.client {
   return { ...client, subscribe, view };
 }
 
-const clients = new Map<string, typeof window.client>();
+const clients = new Map<string, PageClient>();
+let client: PageClient;
 const root = createRoot(document.querySelector('main')!);
 
 function chooseUser(user: string): void {
-  window.client = clients.get(user) ?? countingClient(user);
-  clients.set(user, window.client);
+  client = clients.get(user) ?? countingClient(user);
+  clients.set(user, client);
+  window.client = client as unknown as typeof window.client;
 }
 
 /** The components of a page, without those that every page has. */
-function content({ listID, todoID, names, initial }: Shown): ReactNode {
+function content({ listID, todoID, entriesOf, names, initial }: Shown): ReactNode {
   return (
     <Suspense fallback={<section>suspended</section>}>
       {listID && <Todos listID={listID} component="first" />}
       {listID && <Todos listID={listID} component="second" />}
       {todoID && <OneTodo todoID={todoID} />}
+      {entriesOf && <Entries listID={entriesOf} />}
       {names === 'useView' && <Names initial={initial} />}
       {names === 'useSuspenseView' && <SuspendedNames initial={initial} />}
     </Suspense>
@@ -179,7 +193,7 @@ window.show = (shown) => {
   chooseUser(shown.user);
   root.render(
     <StrictMode>
-      <ClientProvider client={window.client}>
+      <ClientProvider client={client}>
         <Lists />
         {content(shown)}
       </ClientProvider>
@@ -189,7 +203,7 @@ window.show = (shown) => {
 
 window.hydrate = (shown) => {
   chooseUser(shown.user);
-  const page = <ClientProvider client={window.client}>{content(shown)}</ClientProvider>;
+  const page = <ClientProvider client={client}>{content(shown)}</ClientProvider>;
   const html = renderToString(page);
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = html;

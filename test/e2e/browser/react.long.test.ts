@@ -3,11 +3,13 @@ import { beforeEach, describe, expect } from 'vitest';
 import { type Tab, useClientPages } from './client-page.js';
 import { it } from './fixture.js';
 import type { Shown } from './react-page.tsx';
+import { reactViews } from './react-views.js';
 
 const pages = useClientPages({
   html: `<!doctype html><title>React</title><link rel="icon" href="data:,"><main></main>
     <script type="module" src="/client.js"></script>`,
   input: fileURLToPath(new URL('react-page.tsx', import.meta.url)),
+  views: reactViews,
 });
 let tab: Tab;
 
@@ -194,6 +196,44 @@ describe('a suspended component', () => {
     await tab.page.evaluate(() => window.client.pull());
     await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
     await expect.poll(() => tab.page.evaluate(() => window.subscriptions), { timeout: 20_000 }).toBe(1);
+  });
+});
+
+describe('a view with arguments', () => {
+  it('has the rows for its arguments, and never those for others', async () => {
+    await show({ entriesOf: 'a' });
+    await expect.poll(sections).toEqual(['Roses']);
+    await show({ entriesOf: 'b' });
+    await expect.poll(sections).toEqual(['Milk,Oats']);
+    const mixed = await tab.page.evaluate(() =>
+      window.rendered.filter(({ id, rows }) => [rows ?? []].flat().some((row) => 'listID' in row && row.listID !== id)),
+    );
+    expect(mixed).toEqual([]);
+    await pages.pool.query("update todo set title = 'Oat milk' where id = '3'");
+    await expect.poll(sections).toEqual(['Milk,Oat milk']);
+  });
+
+  it('shows rows that it had within its ttl, without the server', async () => {
+    const profile = await pages.profile();
+    tab = await profile.tab('ann');
+    await show({ entriesOf: 'a' });
+    await expect.poll(sections).toEqual(['Roses']);
+    await show({});
+    profile.setSyncing(false);
+    await show({ entriesOf: 'a' });
+    await expect.poll(sections).toEqual(['Roses']);
+    await show({ entriesOf: 'b' });
+    await expect.poll(sections).toEqual(['no entries …']);
+    profile.setSyncing(true);
+    await expect.poll(sections).toEqual(['Milk,Oats']);
+  });
+
+  it('says why the server refuses its arguments', async () => {
+    const profile = await pages.profile();
+    profile.watch.allow(/is not synced \(invalid-args\)/);
+    tab = await profile.tab('ann');
+    await show({ entriesOf: 'longer than twenty characters' });
+    await expect.poll(sections).toEqual(['invalid-args']);
   });
 });
 

@@ -20,7 +20,7 @@ it('the status shows how much of the first answer has arrived, and nothing of la
   status.subscribe(() => {});
   await expect.poll(() => pulls.length).toBe(1);
   expect(status.get().progress).toBeNull();
-  const value = { id: 'ä', title: 'Milk' };
+  const value = { id: 'a', title: 'Milk'.repeat(50_000) };
   const body = Buffer.from(
     JSON.stringify({
       cookie: { order: 1 },
@@ -28,17 +28,17 @@ it('the status shows how much of the first answer has arrived, and nothing of la
       patch: [{ op: 'clear' }, { op: 'put', key: 'a', value }],
     }),
   );
-  pulls[0]!.writeHead(200, { 'Content-Type': 'application/json' }).write(body.subarray(0, 50));
-  await expect.poll(() => status.get().progress).toEqual({ bytes: 50 });
-  pulls[0]!.write(body.subarray(50, 90));
-  await expect.poll(() => status.get().progress).toEqual({ bytes: 90 });
-  pulls[0]!.end(body.subarray(90));
+  pulls[0]!.writeHead(200, { 'Content-Type': 'application/json' }).write(body.subarray(0, 100_000));
+  await expect.poll(() => status.get().progress).toEqual({ bytes: 100_000 });
+  pulls[0]!.write(body.subarray(100_000, 150_000));
+  await expect.poll(() => status.get().progress).toEqual({ bytes: 150_000 });
+  pulls[0]!.end(body.subarray(150_000));
   await expect.poll(() => status.get()).toMatchObject({ state: 'online', progress: null });
   const pulled = client.pull();
   await expect.poll(() => pulls.length).toBe(2);
   const later: unknown[] = [];
   status.subscribe(({ progress }) => later.push(progress));
-  pulls[1]!.writeHead(200).write('{"cookie":{"order":2},');
+  pulls[1]!.writeHead(200).write(`{"cookie":{"order":2},${' '.repeat(100_000)}`);
   pulls[1]!.end('"lastMutationIDChanges":{},"patch":[]}');
   await pulled;
   expect(later.filter((progress) => progress !== null)).toEqual([]);

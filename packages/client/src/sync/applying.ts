@@ -15,11 +15,11 @@ export class Applying {
    * Reports a response that cannot be applied, once this happens twice in a row: a single failure may mean that another
    * tab stored newer data during the pull.
    */
-  async report<Result>(pulling: Promise<Result>): Promise<Result> {
+  async report<Result>(applying: Promise<Result>): Promise<Result> {
     try {
-      return await pulling;
+      return await applying;
     } catch (error) {
-      // The puller has already reported a missing response to the status.
+      // A missing response has already been reported, as has one that the puller could not prepare for the engine.
       const wasAnswered = (error as Error).name !== 'PullError';
       if (wasAnswered && ++this.#failures > 1) this.#status.failed('apply', notApplied(error));
       throw error;

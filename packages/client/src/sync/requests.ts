@@ -12,6 +12,9 @@ export interface RequestOptions {
 /** The status of a request that the server, or a proxy in front of it, refuses as too large. */
 export const tooLarge = 413;
 
+/** The smallest part of a first answer that the status shows as progress, in bytes. */
+const minProgressBytes = 65_536;
+
 /** A request of the sync protocol. */
 export interface SyncRequest {
   readonly kind: 'pull' | 'push';
@@ -42,7 +45,7 @@ export async function send(
   };
   try {
     const posted = network.post(url, { headers, body: JSON.stringify(body), credentials }, (bytes) => {
-      if (isFirst) status?.progress({ bytes });
+      if (isFirst && bytes > minProgressBytes) status?.progress({ bytes });
     });
     const { status: httpStatusCode, text } = await posted.finally(() => isFirst && status?.progress(null));
     if (httpStatusCode !== 200) {

@@ -27,7 +27,7 @@ export interface Status {
   readonly storage: 'saved' | 'saving' | 'failing' | 'memory';
   /** The reason why the database cannot be used or written, and what to do; null if nothing is wrong. */
   readonly storageError: ClientError | null;
-  /** The size of what has arrived of the first answer to a pull, while it arrives; otherwise null. */
+  /** The size of what has arrived of a large first answer to a pull, while it arrives; otherwise null. */
   readonly progress: { readonly bytes: number } | null;
 }
 

@@ -76,7 +76,8 @@ export class SyncEngine extends ReplicacheImpl {
     this.#credentials = new Credentials(this, options.getAuth, this.log);
     this.#sender = { engine: this, credentials: this.#credentials, outbox: this.#outbox, options };
     this.#recoveries = new Recoveries(this, this.#sender);
-    this.answered = options.wants && new Answered(options.wants, (body) => this.query(body));
+    const report: Applying['report'] = (applying) => this.#applying.report(applying);
+    this.answered = options.wants && new Answered(options.wants, (body) => this.query(body), report);
     // Without a URL, the engine keeps its own puller and pusher, which send nothing.
     if (this.pullURL) {
       const onPulled = () => this.#recoveries.hasSucceeded || this.recoverMutations();

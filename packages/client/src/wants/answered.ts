@@ -63,10 +63,14 @@ export function serverCookie(cookie: unknown): unknown {
 
 type Query = <Result>(body: (tx: ReadTransaction) => Promise<Result>) => Promise<Result>;
 
+/** Reports an answer that cannot be applied. */
+type Report = <Result>(applying: Promise<Result>) => Promise<Result>;
+
 /** Names the wanted instances in each pull, and marks the answers. */
 export class Answered {
   readonly #wants: Wants;
   readonly #query: Query;
+  readonly #report: Report;
   /** The instances in the current request; undefined before the first request. */
   #asked: readonly string[] | undefined;
   /** True if the last answer left out views, so that the next one has more. */
@@ -74,9 +78,10 @@ export class Answered {
   /** True if the last answer was postponed, or changes something, which the engine may be unable to apply. */
   mayLack = false;
 
-  constructor(wants: Wants, query: Query) {
+  constructor(wants: Wants, query: Query, report: Report) {
     this.#wants = wants;
     this.#query = query;
+    this.#report = report;
   }
 
   /** Returns the fields of the next request that name the wants. */
@@ -109,7 +114,7 @@ export class Answered {
     const answer = response as PullAnswer | undefined;
     // An error of the protocol, for example, which the engine handles.
     if (!Array.isArray(answer?.patch)) return answer;
-    const changes = answer.behind ? [] : await this.#changedMarks(answer);
+    const changes = answer.behind ? [] : await this.#report(this.#changedMarks(answer));
     // Stores may keep the fields of an object in another order.
     const isUnchanged = canonicalText(answer.cookie) === canonicalText(serverCookie(base));
     this.hasLater = !!answer.laterViews?.length;
