@@ -19,6 +19,8 @@ interface Waiting {
 export class Confirmations {
   readonly #mutations: Mutations;
   readonly #waiting = new Map<number, Waiting>();
+  /** The lowest ID of a waiting mutation. */
+  #firstWaiting = Number.POSITIVE_INFINITY;
   /** Kept when the application dismisses them, which it may do before this class sees the confirmation. */
   readonly #refusals = new Map<number, Refusal>();
   #endError: Error | undefined;
@@ -40,6 +42,7 @@ export class Confirmations {
   wait(mutationID: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(mutationID, { resolve, reject });
+      this.#firstWaiting = Math.min(this.#firstWaiting, mutationID);
       this.#settle();
     });
   }
@@ -52,12 +55,17 @@ export class Confirmations {
 
   /** Settles the calls that are no longer pending. A refusal arrives with the confirmation. */
   #settle(): void {
-    if (this.#waiting.size === 0) return;
     const { clientID, pending } = this.#mutations;
     const firstPending =
       pending.get().find((mutation) => mutation.clientID === clientID)?.id ?? Number.POSITIVE_INFINITY;
+    // With thousands of pending calls, most changes confirm none of them.
+    if (firstPending <= this.#firstWaiting && !this.#endError) return;
+    this.#firstWaiting = Number.POSITIVE_INFINITY;
     for (const [id, { resolve, reject }] of this.#waiting) {
-      if (id >= firstPending && !this.#endError) continue;
+      if (id >= firstPending && !this.#endError) {
+        this.#firstWaiting = Math.min(this.#firstWaiting, id);
+        continue;
+      }
       this.#waiting.delete(id);
       const refusal = this.#refusals.get(id);
       if (this.#endError) reject(this.#endError);
