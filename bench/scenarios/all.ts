@@ -53,10 +53,6 @@ export const scenarios: Scenarios = {
     about: 'A thousand users who see the same issues through such a view and pull at the same time after one change.',
     run: everydayUsers,
   },
-  wants: {
-    about: 'Clients that want instances of a view with arguments, compared with clients of a view without.',
-    run: wants,
-  },
   views: { about: 'Thirty views, each of its own table, compared with two.', run: views },
   tenants: { about: 'One of a thousand tenants in a database, while the others write.', run: manyTenants },
   away: {
@@ -82,8 +78,15 @@ export const scenarios: Scenarios = {
   'cold-start': { about: 'From the start of a process to its first response.', run: coldStart },
 };
 
-/** Runs only by name, because it takes long, or because its numbers mean more on a machine with more cores. */
+/**
+ * Runs only by name, because it takes long, because its numbers mean more on a machine with more cores, or because few
+ * applications need them.
+ */
 export const onDemand: Scenarios = {
+  wants: {
+    about: 'Clients that want instances of a view with arguments, compared with clients of a view without.',
+    run: wants,
+  },
   'everyday-commits': {
     about: 'From a commit outside the server to the rows of a client of such a view, for single writes after a pause.',
     run: everydayCommits,
