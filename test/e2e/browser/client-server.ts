@@ -14,7 +14,7 @@ import { listenWithFiles, type ServedFiles } from './served-files.js';
 export interface ClientPage {
   readonly html: string;
   readonly input: string;
-  /** Default: the views of the example. */
+  /** Default: whole views of the example's tables. */
   readonly views?: Views<UserContext>;
 }
 
