@@ -181,10 +181,10 @@ it('the server restarts when its code changes, and stops at Ctrl-C', async () =>
   watching.allow(/ERR_|503/);
   const views = join(folder, 'server/sync.ts');
   const text = readFileSync(views, 'utf8');
-  writeFileSync(views, text.replace('select id, title,', "select id, title || '!' as title,"));
+  writeFileSync(views, text.replace('select id, list, title,', "select id, list, title || '!' as title,"));
   await expect.poll(() => todos(page)).toEqual(['Water the plants!']);
   // The mistake is printed, and the server works again after its correction.
-  writeFileSync(views, text.replace('select id, title,', 'select id, name as title,'));
+  writeFileSync(views, text.replace('select id, list, title,', 'select id, list, name as title,'));
   await dev.running.printed(/column "name" does not exist/);
   writeFileSync(views, text);
   await expect.poll(() => todos(page)).toEqual(['Water the plants']);
