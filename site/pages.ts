@@ -64,6 +64,7 @@ export const groups: readonly Group[] = [
       'authentication',
       'mount-it',
       'nextjs',
+      'tanstack-start',
       'orms',
       'partial-sync',
       'conflicts',

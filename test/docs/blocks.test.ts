@@ -75,14 +75,47 @@ const application: Readonly<Record<string, string>> = {
     export const pool = new pg.Pool();`,
 };
 
+/** A block of TypeScript, with the path in the line before it, if there is one. */
+const block = /^(?:`([^`\n]+)`:\n\n)?```(tsx?)\n([\s\S]*?)^```$/gm;
+
+const sessionModule = `
+  interface User { readonly userID: string }
+  export const findSession = async (token: string): Promise<User | null> => ({ userID: token });
+  export const currentUser = async (): Promise<User | null> => null;`;
+
 /** The application's modules that one document's blocks import. */
 const ownModules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/nextjs.md': {
     'next.d.ts': `declare module 'next/navigation' { export function redirect(url: string): never; }`,
-    'lib/session.ts': `
-      interface User { readonly userID: string }
-      export const findSession = async (token: string): Promise<User | null> => ({ userID: token });
-      export const currentUser = async (): Promise<User | null> => null;`,
+    'lib/session.ts': sessionModule,
+  },
+  'docs/tanstack-start.md': {
+    // The parts of TanStack Start that the page uses.
+    'tanstack.d.ts': `
+      declare module '@tanstack/react-router' {
+        interface RouteOptions<Data> {
+          readonly staleTime?: number;
+          readonly loader: (input: { readonly params: { readonly projectID: string } }) => Data | Promise<Data>;
+          readonly component: unknown;
+        }
+        interface Route<Data> {
+          useLoaderData(): Data;
+          useParams(): { readonly projectID: string };
+        }
+        export function createFileRoute(path: string): <Data>(options: RouteOptions<Data>) => Route<Data>;
+        export function redirect(options: { readonly href: string }): Response;
+        export function Outlet(): null;
+      }
+      declare module '@tanstack/react-start' {
+        export function createServerFn(): { handler<Result>(run: () => Promise<Result>): () => Promise<Result> };
+        export function createIsomorphicFn(): {
+          server<Args extends readonly unknown[], OnServer>(run: (...args: Args) => OnServer): {
+            client<OnClient>(run: (...args: Args) => OnClient): (...args: Args) => OnServer | OnClient;
+          };
+        };
+      }`,
+    'src/lib/session.ts': sessionModule,
+    'src/lib/sync.ts': filesOf('docs/nextjs.md')['lib/sync.ts']!,
   },
   'docs/partial-sync.md': {
     'session.ts': `
@@ -90,9 +123,6 @@ const ownModules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const isMember = async (_userID: string, _projectID: string): Promise<boolean> => true;`,
   },
 };
-
-/** A block of TypeScript, with the path in the line before it, if there is one. */
-const block = /^(?:`([^`\n]+)`:\n\n)?```(tsx?)\n([\s\S]*?)^```$/gm;
 
 /** The blocks of a document as files. Blocks can import those that are preceded by their path. */
 function filesOf(document: string): Record<string, string> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { views } from '../../examples/tasks/src/views.js';
 import { seedDemo } from '../e2e/example/seeded.js';
 import { startServer, type TestServer } from '../integration/conformance/server.js';
 import { blocksOf } from './compile.js';
@@ -6,7 +7,7 @@ import { blocksOf } from './compile.js';
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ views });
   await seedDemo(server.pool);
 });
 afterAll(async () => {

@@ -1,10 +1,14 @@
 import { defineView, type SqlQuery, sql, type UserContext } from 'tidemark';
+import { z } from 'zod';
+import { listID } from './fields.js';
 
 // Types, not interfaces: the client's types accept only these as JSON.
 export type List = {
   readonly id: string;
   readonly name: string;
   readonly ownerID: string;
+  /** The number of its todos that are not done. */
+  readonly open: number;
 };
 
 export type Todo = {
@@ -21,7 +25,7 @@ export type Share = {
 };
 
 /** The lists that a user sees: their own, and those shared with them. All views use this. */
-function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
+export function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
   return sql`
     select id from list where owner_id = ${userID}
     union all
@@ -30,13 +34,18 @@ function visibleLists({ userID }: UserContext): SqlQuery<{ id: string }> {
 
 const list = defineView({
   query: ({ ctx }) => sql<List>`
-    select id, name, owner_id as "ownerID" from list where id in (${visibleLists(ctx)})`,
+    select id, name, owner_id as "ownerID",
+      (select count(*) from todo where list_id = list.id and not done) as open
+    from list where id in (${visibleLists(ctx)})`,
   key: 'id',
 });
 
+/** The todos of one list: a client syncs the lists that it opens. */
 const todo = defineView({
-  query: ({ ctx }) => sql<Todo>`
-    select id, list_id as "listID", title, done, sort from todo where list_id in (${visibleLists(ctx)})`,
+  args: z.object({ listID: listID.describe('The list that they are in.') }),
+  query: ({ ctx, args }) => sql<Todo>`
+    select id, list_id as "listID", title, done, sort from todo
+    where list_id = ${args.listID} and list_id in (${visibleLists(ctx)})`,
   key: 'id',
 });
 
@@ -48,7 +57,7 @@ const share = defineView({
 });
 
 /**
- * The client views. A client holds lists under `list/<id>`, their todos under `todo/<id>`, and their shares under
- * `share/<list>/<user>`.
+ * The client views. A client holds lists under `list/<id>`, todos of the lists that it opens under `todo/<id>`, and shares
+ * under `share/<list>/<user>`.
  */
 export const views = { list, todo, share };

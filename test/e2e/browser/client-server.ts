@@ -4,17 +4,17 @@ import { rolldown } from 'rolldown';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views as exampleViews } from '../../../examples/tasks/src/views.js';
 import { createSync, migrate, type UserContext, type Views } from '../../../packages/tidemark/src/index.js';
 import { builtClient } from '../../support/built.js';
 import { memoryLog, silent } from '../../support/log.js';
+import { views as wholeViews } from '../../support/whole-views.js';
 import { listenWithFiles, type ServedFiles } from './served-files.js';
 
 /** A page, and the source of its bundle `/client.js`. */
 export interface ClientPage {
   readonly html: string;
   readonly input: string;
-  /** Default: the views of the example. */
+  /** Default: whole views of the example's tables. */
   readonly views?: Views<UserContext>;
 }
 
@@ -31,7 +31,7 @@ export async function startClientServer(
   database: { readonly url: string; readonly pool: pg.Pool },
   page: ClientPage,
 ): Promise<ClientServer> {
-  const { views = exampleViews } = page;
+  const { views = wholeViews } = page;
   await createSchema(database.pool);
   await migrate({ database: database.url, views, log: silent });
   const { log } = memoryLog();

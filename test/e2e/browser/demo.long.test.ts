@@ -27,6 +27,30 @@ it("Ann and Ben share a list, and each sees the other's changes immediately", as
   await ben.todo('Write the offer').waitFor({ state: 'detached' });
 });
 
+it('a list is synced when it is opened or the pointer is over it, and is there without a network from then on', async () => {
+  const { app, watch } = await profile();
+  const { page, list, todo, offline, sync } = await app('ann');
+  await todo('Clean the shelf').waitFor();
+  /** The lists in the last pull that has been answered. */
+  const synced = async () => {
+    const pulls = watch.requestsTo('/sync/pull').filter((pull) => pull.timing().responseEnd > 0);
+    const { wants } = pulls.at(-1)!.postDataJSON() as { wants: readonly { args: { listID: string } }[] };
+    return wants.map(({ args }) => args.listID);
+  };
+  await expect.poll(synced).toEqual(['ann-home']);
+  await list('Work').hover();
+  await expect.poll(synced).toEqual(['ann-home', 'ann-work']);
+
+  await offline.click();
+  await expect.poll(() => sync.getAttribute('data-state')).toBe('offline');
+  await list('Work').click();
+  await todo('Review the manual').waitFor();
+  await list('Garden').click();
+  await page.getByText('The todos of this list are not in this browser yet.').waitFor();
+  await offline.click();
+  await todo('Plant the roses').waitFor();
+});
+
 it('rows written with SQL appear on both screens', async () => {
   const ann = await (await profile()).app('ann');
   const ben = await (await profile()).app('ben');

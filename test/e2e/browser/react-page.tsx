@@ -15,7 +15,7 @@ import { type ReactNode, StrictMode, Suspense } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { List, Todo } from '../../../examples/tasks/src/views.js';
+import type { List, Todo } from '../../support/whole-views.js';
 import type { Entry, reactViews } from './react-views.js';
 
 type Mutators = typeof mutators;

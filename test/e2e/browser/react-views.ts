@@ -1,7 +1,7 @@
-/** The views of the example, and one with arguments. */
+/** Whole views of the example's tables, and one with arguments. */
 import { z } from 'zod';
-import { views } from '../../../examples/tasks/src/views.js';
 import { defineView, sql } from '../../../packages/tidemark/src/index.js';
+import { views } from '../../support/whole-views.js';
 
 export type Entry = { readonly id: string; readonly listID: string; readonly title: string };
 

@@ -4,7 +4,7 @@ import { connectPokes } from '@tidemark/client/poke';
 import { Replicache, type WriteTransaction } from 'replicache';
 import type { ArgsOf } from 'tidemark';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { List } from '../../../examples/tasks/src/views.js';
+import type { List } from '../../support/whole-views.js';
 
 type Args = ArgsOf<typeof mutators>;
 

@@ -55,21 +55,30 @@ it('a second tab shows the data that the first one has saved, before any respons
 it('the tabs of a profile share a stream of pokes, and a second tab reopens it when the first one closes', async () => {
   const { app, watch } = await profile();
   const first = await app('ann');
+  // The number of streams that have been opened. A tab opens another one when it wants another list.
+  const streams = () => watch.requestsTo('/sync/poke').length;
+  const settled = async () => {
+    const before = streams();
+    await first.page.waitForTimeout(1_000);
+    return before > 0 && streams() === before;
+  };
   // Ensures that this tab has the stream.
-  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(1);
+  await first.todo('Clean the shelf').waitFor();
+  await expect.poll(settled).toBe(true);
+  const opened = streams();
   const second = await app('ann');
   const tabs = [first, second];
   for (const { list } of tabs) await list('Home').click();
   for (const { todo } of tabs) await todo('Paint the shelf').waitFor();
   await sql("update todo set title = 'Oil the shelf' where title = 'Paint the shelf'");
   for (const { todo } of tabs) await todo('Oil the shelf').waitFor();
-  expect(watch.requestsTo('/sync/poke')).toHaveLength(1);
+  expect(streams()).toBe(opened);
 
   await first.page.close();
   await sql("update todo set title = 'Wax the shelf' where title = 'Oil the shelf'");
   await second.todo('Wax the shelf').waitFor();
-  await expect.poll(() => watch.requestsTo('/sync/poke')).toHaveLength(2);
+  await expect.poll(streams).toBe(opened + 1);
   await sql("update todo set title = 'Sand the shelf' where title = 'Wax the shelf'");
   await second.todo('Sand the shelf').waitFor();
-  expect(watch.requestsTo('/sync/poke')).toHaveLength(2);
+  expect(streams()).toBe(opened + 1);
 });

@@ -128,6 +128,12 @@ it('one command runs the application for development, and prints what it does', 
   await expect.poll(() => todos(phone.page)).toEqual(['Water the plants']);
   await phone.page.getByRole('checkbox', { name: 'Water the plants' }).check();
   await expect.poll(() => ann.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
+  for (const { page } of [ann, phone]) await page.getByRole('button', { name: 'Work' }).click();
+  await expect.poll(() => todos(phone.page)).toEqual([]);
+  await add(ann.page, 'Write the offer');
+  await expect.poll(() => todos(phone.page)).toEqual(['Write the offer']);
+  await phone.page.getByRole('button', { name: 'Home' }).click();
+  await expect.poll(() => todos(phone.page)).toEqual(['Water the plants']);
   for (const { watching } of [ann, phone]) {
     for (const path of ['/sync/push', '/sync/pull', '/sync/poke']) expect(watching.requestsTo(path)).not.toEqual([]);
     expect(watching.problems()).toEqual([]);
@@ -175,10 +181,10 @@ it('the server restarts when its code changes, and stops at Ctrl-C', async () =>
   watching.allow(/ERR_|503/);
   const views = join(folder, 'server/sync.ts');
   const text = readFileSync(views, 'utf8');
-  writeFileSync(views, text.replace('select id, title,', "select id, title || '!' as title,"));
+  writeFileSync(views, text.replace('select id, list, title,', "select id, list, title || '!' as title,"));
   await expect.poll(() => todos(page)).toEqual(['Water the plants!']);
   // The mistake is printed, and the server works again after its correction.
-  writeFileSync(views, text.replace('select id, title,', 'select id, name as title,'));
+  writeFileSync(views, text.replace('select id, list, title,', 'select id, list, name as title,'));
   await dev.running.printed(/column "name" does not exist/);
   writeFileSync(views, text);
   await expect.poll(() => todos(page)).toEqual(['Water the plants']);

@@ -5,16 +5,17 @@ import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
 import { seed } from '../../../examples/tasks/src/seed.js';
 import { views } from '../../../examples/tasks/src/views.js';
+import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { createTransact, type Transact } from '../../../packages/tidemark/src/db/transact.js';
 import { MutatorError } from '../../../packages/tidemark/src/errors.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { validate } from '../../../packages/tidemark/src/registry/prepare.js';
-import { createSync, type Sync } from '../../../packages/tidemark/src/server.js';
+import { createSync, type TypedSync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
 
 let database: TestDatabase;
-let sync: Sync;
+let sync: TypedSync<UserContext, typeof mutators, typeof views>;
 let transact: Transact<PoolClient>;
 
 beforeAll(async () => {
@@ -73,8 +74,11 @@ function post(user: string, path: string, body: object): Promise<Response> {
   );
 }
 
-async function keysOf(user: string): Promise<string[]> {
-  const body = { pullVersion: 1, schemaVersion: '', profileID: 'p', clientGroupID: `pull-${user}`, cookie: null };
+/** The keys of what a user sees, with the todos of these lists. */
+async function keysOf(user: string, lists: readonly string[] = ['l', 'c']): Promise<string[]> {
+  const wants = lists.map((listID) => ({ view: 'todo', args: { listID } }));
+  const ids = { profileID: 'p', clientGroupID: `pull-${user}` };
+  const body = { pullVersion: 1, schemaVersion: '', ...ids, cookie: null, wants };
   const { patch } = (await (await post(user, 'pull', body)).json()) as { patch: { key: string }[] };
   return patch.map(({ key }) => key).sort();
 }
@@ -92,6 +96,18 @@ describe('the views', () => {
     expect(await keysOf('ben')).toEqual(['list/l', 'share/l/ben', 'todo/t']);
     expect(await keysOf('cam')).toEqual(['list/c']);
     expect(await keysOf('dee')).toEqual([]);
+  });
+
+  it('show the todos of a list only to clients that want them', async () => {
+    expect(await keysOf('ann', [])).toEqual(['list/l', 'share/l/ben']);
+    expect(await keysOf('ann', ['c'])).toEqual(['list/l', 'share/l/ben']);
+  });
+
+  it('count the todos of a list that are not done', async () => {
+    const open = async () => (await sync.as({ userID: 'ben' }).view('list').row('l'))?.open;
+    expect(await open()).toBe(1);
+    await call('ben', 'todo.update', { id: 't', done: true });
+    expect(await open()).toBe(0);
   });
 });
 
@@ -306,6 +322,7 @@ describe('the demo data', () => {
     const [[count]] = (await stored('select count(*)::int from todo')) as [[number]];
     expect(count).toBeGreaterThan(200);
     expect(count).toBeLessThan(1000);
-    for (const name of ['ann', 'ben', 'cam']) expect((await keysOf(name)).length).toBeGreaterThan(50);
+    const lists = (await stored('select id from list')).flat() as string[];
+    for (const name of ['ann', 'ben', 'cam']) expect((await keysOf(name, lists)).length).toBeGreaterThan(50);
   });
 });

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { views } from '../../../examples/tasks/src/views.js';
 import { openClient } from '../../../packages/client/src/create-client.js';
 import type { Client, ClientOptions } from '../../../packages/client/src/index.js';
+import type { views } from '../../support/whole-views.js';
 import { type ServerOptions, startServer, type TestServer } from '../conformance/server.js';
 
 export type TasksClient = Client<typeof mutators, typeof views>;

@@ -1,9 +1,9 @@
 /** The example application, with a view of todos that takes a list as argument. */
 import { z } from 'zod';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import { type Todo, views } from '../../../examples/tasks/src/views.js';
 import type { Client } from '../../../packages/client/src/index.js';
 import { defineView, sql } from '../../../packages/tidemark/src/index.js';
+import { type Todo, views } from '../../support/whole-views.js';
 
 /** The todos of a list of the user's own. Lists with long IDs are refused. */
 const todo = defineView({

@@ -2,7 +2,6 @@ import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import type { mutators } from '../../../examples/tasks/src/mutators.js';
-import type { views } from '../../../examples/tasks/src/views.js';
 import {
   createClientContext,
   usePending,
@@ -12,6 +11,7 @@ import {
   useSuspenseView,
   useView,
 } from '../../../packages/client/src/react.js';
+import type { views } from '../../support/whole-views.js';
 import { useApplication } from './application.js';
 
 const application = useApplication();

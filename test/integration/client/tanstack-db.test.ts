@@ -10,8 +10,8 @@ import {
 } from '@tanstack/db';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
-import type { Todo } from '../../../examples/tasks/src/views.js';
 import { tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
+import type { Todo } from '../../support/whole-views.js';
 import { type TasksClient, useApplication } from './application.js';
 
 /** Pushes wait at the server until this promise resolves. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Todo } from '../../../examples/tasks/src/views.js';
+import type { Todo } from '../../support/whole-views.js';
 import { type TasksClient, useApplication } from './application.js';
 
 const application = useApplication();

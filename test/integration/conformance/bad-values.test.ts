@@ -3,9 +3,9 @@
  * reported. Every other value comes back equal.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { views } from '../../../examples/tasks/src/views.js';
 import { sql } from '../../../packages/tidemark/src/sql.js';
 import { defineView } from '../../../packages/tidemark/src/view/define.js';
+import { views } from '../../support/whole-views.js';
 import { startServer, type TestServer } from './server.js';
 import { type JSONObject, mutation, pull, push, pushBody, send } from './wire.js';
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views } from '../../../examples/tasks/src/views.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { memoryLog, silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 
 /** More than the pool's connections. */
 const pulls = 12;

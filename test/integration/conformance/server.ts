@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views } from '../../../examples/tasks/src/views.js';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { listen } from '../../../packages/tidemark/src/node.js';
@@ -12,6 +11,7 @@ import { createSync } from '../../../packages/tidemark/src/server.js';
 import type { SyncOptions } from '../../../packages/tidemark/src/sync-options.js';
 import { createEmptyDatabase } from '../../support/database.js';
 import { type LogLine, memoryLog, silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 
 export interface ServerOptions
   extends Partial<Omit<SyncOptions<UserContext, pg.ClientBase>, 'database' | 'log' | 'mutators'>> {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { views } from '../../../examples/tasks/src/views.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 import { until } from '../conformance/client/client.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { hasPolled, openPokedClients, type PokedClients } from './poked-clients.js';

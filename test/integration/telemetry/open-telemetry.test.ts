@@ -12,9 +12,9 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { mutators } from '../../../examples/tasks/src/mutators.js';
-import { views } from '../../../examples/tasks/src/views.js';
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 import { startServer, type TestServer } from '../conformance/server.js';
 import { mutation, pull, push, send } from '../conformance/wire.js';
 

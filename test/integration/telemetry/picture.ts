@@ -14,11 +14,11 @@ import pg from 'pg';
 import { style } from '../../../bench/report/plot.js';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views } from '../../../examples/tasks/src/views.js';
 import { startEmbedded } from '../../../packages/embedded-postgres/src/start.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 import { pullBody } from '../conformance/wire.js';
 
 const exporter = new InMemorySpanExporter();

@@ -1,7 +1,6 @@
 /** Counts work: the cost of a query for affected cohorts grows with the changes, and not with their square. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSchema } from '../../../examples/tasks/src/schema.js';
-import { views } from '../../../examples/tasks/src/views.js';
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { migrate } from '../../../packages/tidemark/src/migrate.js';
@@ -12,6 +11,7 @@ import { changedTablesOf } from '../../../packages/tidemark/src/store/patches/pa
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
+import { views } from '../../support/whole-views.js';
 import { countWork } from './plan-reads.js';
 
 const rows = 1_000;

@@ -1,4 +1,4 @@
-import { type MouseEvent, useEffect, useState } from 'react';
+import type { MouseEvent } from 'react';
 import type { List } from '../../src/views.js';
 import { goTo } from './address.js';
 import { newID, useClient } from './client.js';
@@ -14,23 +14,30 @@ interface ListNavProps {
 }
 
 export function ListNav({ user, lists, current, addressOf, onCreated }: ListNavProps) {
-  const { mutate } = useClient();
-  const counts = useOpenCounts();
+  const client = useClient();
   const create = async (name: string) => {
     const id = newID();
-    await mutate.list.create({ id, name });
+    await client.mutate.list.create({ id, name });
     onCreated(id);
   };
+  /** Syncs a list before it is opened. It is let go immediately, and so stays in sync for five minutes. */
+  const preloadList = (listID: string) => client.preload('todo', { listID })();
   return (
     <div className="sidebar">
       <nav aria-label="Lists">
         <ul>
-          {lists.map(({ id, name, ownerID }) => (
+          {lists.map(({ id, name, ownerID, open }) => (
             <li key={id}>
-              <a href={addressOf(id)} aria-current={id === current ? 'page' : undefined} onClick={follow}>
+              <a
+                href={addressOf(id)}
+                aria-current={id === current ? 'page' : undefined}
+                onPointerEnter={() => preloadList(id)}
+                onFocus={() => preloadList(id)}
+                onClick={follow}
+              >
                 <span className="list-name">{name}</span>
                 {ownerID !== user && <span className="list-owner"> by {ownerID}</span>}
-                <span className="count"> {(counts.get(id) ?? 0).toLocaleString('en')}</span>
+                <span className="count"> {open.toLocaleString('en')}</span>
               </a>
             </li>
           ))}
@@ -46,21 +53,4 @@ function follow(event: MouseEvent<HTMLAnchorElement>): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   goTo(event.currentTarget.href);
-}
-
-/** The number of todos that are not done, by list. Updated with each change, without reading all todos again. */
-function useOpenCounts(): ReadonlyMap<string, number> {
-  const client = useClient();
-  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
-  useEffect(() => {
-    const open = new Map<string, number>();
-    return client.view('todo').watch((changes) => {
-      for (const { row, before } of changes) {
-        if (before && !before.done) open.set(before.listID, (open.get(before.listID) ?? 0) - 1);
-        if (row && !row.done) open.set(row.listID, (open.get(row.listID) ?? 0) + 1);
-      }
-      setCounts(new Map(open));
-    });
-  }, [client]);
-  return counts;
 }

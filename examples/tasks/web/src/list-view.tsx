@@ -7,7 +7,7 @@ import { Sharing } from './sharing.js';
 import { TodoList } from './todo-list.js';
 
 export function ListView({ user, list: { id, name, ownerID } }: { user: string; list: List }) {
-  const { rows } = useView(useClient(), 'todo', { by: 'listID', equals: id });
+  const { rows, complete } = useView(useClient(), 'todo', { args: { listID: id }, by: 'listID', equals: id });
   const todos = useMemo(() => rows?.toSorted((a, b) => a.sort - b.sort || (a.id < b.id ? -1 : 1)), [rows]);
   const owned = ownerID === user;
   return (
@@ -17,7 +17,7 @@ export function ListView({ user, list: { id, name, ownerID } }: { user: string; 
         {owned && <ListActions listID={id} />}
       </div>
       {owned ? <Sharing listID={id} owner={user} /> : <p className="shared-by">Shared by {ownerID}</p>}
-      {todos && <TodoList listID={id} todos={todos} />}
+      {todos && <TodoList listID={id} todos={todos} complete={complete} />}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { useStatus } from '@tidemark/client/react';
 import { type KeyboardEvent, useCallback, useRef } from 'react';
 import type { Todo } from '../../src/views.js';
 import { newID, useClient } from './client.js';
@@ -9,12 +10,14 @@ import { useRoving } from './use-roving.js';
 interface TodoListProps {
   readonly listID: string;
   readonly todos: readonly Todo[];
+  /** False if some todos of the list may not have arrived from the server. */
+  readonly complete: boolean;
 }
 
 const usualRowHeight = 45;
 
 /** A list's todos. Only visible ones are in the DOM. */
-export function TodoList({ listID, todos }: TodoListProps) {
+export function TodoList({ listID, todos, complete }: TodoListProps) {
   const { mutate } = useClient();
   const scroller = useRef<HTMLDivElement>(null);
   const roving = useRoving(todos, scroller);
@@ -58,7 +61,7 @@ export function TodoList({ listID, todos }: TodoListProps) {
   return (
     <>
       <NewItem label="New todo" maxLength={1000} onAdd={add} />
-      {todos.length === 0 && <p className="empty">Nothing to do here. Enjoy the calm, or add a todo above.</p>}
+      {todos.length === 0 && <NoTodos complete={complete} />}
       <div className="todos" ref={scroller}>
         <ul aria-label="Todos" ref={virtualizer.containerRef}>
           {virtualizer.getVirtualItems().map(({ index, key }) => (
@@ -79,6 +82,13 @@ export function TodoList({ listID, todos }: TodoListProps) {
       </div>
     </>
   );
+}
+
+function NoTodos({ complete }: Pick<TodoListProps, 'complete'>) {
+  const { state } = useStatus(useClient());
+  if (complete) return <p className="empty">Nothing to do here. Enjoy the calm, or add a todo above.</p>;
+  if (state !== 'offline') return <p className="empty">Loading…</p>;
+  return <p className="empty">The todos of this list are not in this browser yet. They arrive when you are online.</p>;
 }
 
 /** Adds the row that the Tab key reaches, so that it stays in the DOM at any scroll position. */

@@ -1,14 +1,36 @@
 import { usePending, useStatus, useView } from '@tidemark/client/react';
+import { useState } from 'react';
 import { client, user } from './client.ts';
 
+const lists = ['Home', 'Work'];
+
 export function App() {
-  const { rows: todos, complete } = useView(client, 'todo', { by: 'created' });
+  const [list, setList] = useState('Home');
+  // Syncs this list, and keeps it in sync for five minutes after it was last shown.
+  const { rows: todos, complete } = useView(client, 'todo', { args: { list }, by: 'created' });
+  const add = async (form: FormData) => {
+    const title = String(form.get('title')).trim();
+    if (title) await client.mutate.todo.create({ id: newID(), list, title, created: new Date().toISOString() });
+  };
   return (
     <main>
       <header>
         <h1>Todos</h1>
         <SyncStatus />
       </header>
+      <nav>
+        {lists.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === list}
+            onPointerEnter={() => client.preload('todo', { list: name })()}
+            onClick={() => setList(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </nav>
       <form action={add}>
         <input
           name="title"
@@ -31,15 +53,10 @@ export function App() {
       </ul>
       <p>
         {complete && todos?.length === 0 && 'There is nothing yet. '}
-        This is the list of {user}. Open it in another browser, or go offline, and go on.
+        These are the lists of {user}. Open them in another browser, or go offline, and go on.
       </p>
     </main>
   );
-}
-
-async function add(form: FormData): Promise<void> {
-  const title = String(form.get('title')).trim();
-  if (title) await client.mutate.todo.create({ id: newID(), title, created: new Date().toISOString() });
 }
 
 /** A random ID. Not from `crypto.randomUUID`, which a phone in this network has only with https. */

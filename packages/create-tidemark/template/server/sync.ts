@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 const todo = z.object({
   id: z.string().min(1).max(100),
+  list: z.string().min(1).max(100),
   title: z.string().min(1).max(200),
   done: z.boolean(),
   created: z.iso.datetime(),
@@ -12,8 +13,10 @@ const todo = z.object({
 /** The rows that a user sees. */
 export const views = {
   todo: defineView({
-    query: ({ ctx }) => sql<z.infer<typeof todo>>`
-      select id, title, done, created from todo where owner = ${ctx.userID}`,
+    // A page syncs the lists that it shows.
+    args: todo.pick({ list: true }),
+    query: ({ ctx, args }) => sql<z.infer<typeof todo>>`
+      select id, list, title, done, created from todo where owner = ${ctx.userID} and list = ${args.list}`,
     key: 'id',
     timestamps: 'UTC',
   }),
@@ -23,8 +26,8 @@ export const views = {
 export const mutators = defineMutators({
   todo: {
     create: defineMutator(todo.omit({ done: true }), async ({ tx, args, ctx }) => {
-      const values = [args.id, ctx.userID, args.title, args.created];
-      await tx.query('insert into todo (id, owner, title, created) values ($1, $2, $3, $4)', values);
+      const values = [args.id, ctx.userID, args.list, args.title, args.created];
+      await tx.query('insert into todo (id, owner, list, title, created) values ($1, $2, $3, $4, $5)', values);
     }),
     setDone: defineMutator(todo.pick({ id: true, done: true }), async ({ tx, args, ctx }) => {
       await tx.query('update todo set done = $1 where id = $2 and owner = $3', [args.done, args.id, ctx.userID]);

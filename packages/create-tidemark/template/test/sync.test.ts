@@ -35,10 +35,12 @@ const openDevice = (name: string) =>
 
 it('what one client does reaches another', async () => {
   const [laptop, phone] = [openDevice('laptop'), openDevice('phone')];
-  await laptop.mutate.todo.create({ id: '1', title: 'Say hello', created: '2026-01-01T12:00:00.000Z' });
+  await laptop.mutate.todo.create({ id: '1', list: 'Home', title: 'Say hello', created: '2026-01-01T12:00:00.000Z' });
   await laptop.mutate.todo.setDone({ id: '1', done: true });
+  phone.preload('todo', { list: 'Home' });
+  const todos = phone.view('todo', { list: 'Home' });
   await vi.waitFor(
-    async () => expect(await phone.view('todo').list()).toMatchObject([{ id: '1', title: 'Say hello', done: true }]),
+    async () => expect(await todos.list()).toMatchObject([{ id: '1', title: 'Say hello', done: true }]),
     { timeout: 10_000 },
   );
   await Promise.all([laptop.close(), phone.close()]);

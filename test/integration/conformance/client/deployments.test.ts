@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
-import { views } from '../../../../examples/tasks/src/views.js';
 import { sql } from '../../../../packages/tidemark/src/sql.js';
 import { defineView } from '../../../../packages/tidemark/src/view/define.js';
+import { views } from '../../../support/whole-views.js';
 import { useFixture } from './fixture.js';
 
 const fixture = useFixture();
