@@ -85,5 +85,5 @@ export async function prepare(client: ClientBase, issues: number): Promise<void>
   await client.query(insertComments, [people, remarks]);
   await client.query(insertSeen);
   await client.query('commit');
-  await client.query('analyze');
+  await client.query('vacuum analyze');
 }

@@ -43,7 +43,7 @@ export type Comment = {
   readonly createdAt: string;
 };
 
-/** The user's projects, in the first stage: the sidebar is complete before the issues arrive. */
+/** The user's projects. They come in the first stage, with the issues of the opened project. */
 const project = defineView({
   query: ({ ctx }) => sql<Project>`
     select p.id, p.team, p.key, p.name, p.hue,
@@ -53,10 +53,9 @@ const project = defineView({
     join member m on m.project_id = p.id
     where m.person_id = ${ctx.userID}`,
   key: 'id',
-  priority: 0,
 });
 
-/** Everyone an issue can be assigned to. */
+/** Everyone an issue can be assigned to. Needed only for menus, so in the second stage. */
 const person = defineView({
   query: () => sql<Person>`select id, name, hue from person`,
   key: 'id',
@@ -83,7 +82,6 @@ const issue = defineView({
     where i.project_id = ${args.projectID} and m.person_id = ${ctx.userID}`,
   key: 'id',
   timestamps: 'UTC',
-  priority: 1,
 });
 
 /** The comments on one issue. */

@@ -24,7 +24,9 @@ export function usePlace(user: string, first: Place): [Place, (place: Place) => 
     return () => removeEventListener('popstate', follow);
   }, [first.projectID]);
   const go = (next: Place) => {
-    history.pushState(null, '', addressOf(user, next));
+    // From one issue to the next, as with the arrow keys.
+    const isStep = place.issueID !== undefined && next.issueID !== undefined;
+    history[isStep ? 'replaceState' : 'pushState'](null, '', addressOf(user, next));
     setPlace(next);
   };
   return [place, go];

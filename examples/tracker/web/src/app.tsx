@@ -1,5 +1,6 @@
 import { useView } from '@tidemark/client/react';
 import { useMemo, useState } from 'react';
+import type { Project } from '../../src/views.js';
 import type { FirstPage } from '../../src/web.js';
 import { usePlace } from './address.js';
 import { Help } from './dialogs/help.js';
@@ -22,12 +23,13 @@ export function App({ firstPage }: { firstPage: FirstPage }) {
   const [text, setText] = useState('');
   const [dialog, setDialog] = useState<Dialog>();
   const [hasDrawer, setHasDrawer] = useState(false);
-  const { rows: projects, complete } = useView(client, 'project', { initial: firstPage.projects });
+  const { rows: projects } = useView(client, 'project', { initial: firstPage.projects });
   const { projectID } = place;
   const initial = projectID === firstPage.projectID ? firstPage.issues : undefined;
   const { issues, isReady } = useIssues(projectID, initial);
   const groups = useMemo(() => arrange(issues, text), [issues, text]);
-  const project = projects?.find(({ id }) => id === projectID);
+  const isProject = ({ id }: Project) => id === projectID;
+  const project = projects?.find(isProject) ?? firstPage.projects.find(isProject);
   const issue = issues.find(({ id }) => id === place.issueID);
 
   const openProject = (id: string) => {
@@ -76,7 +78,7 @@ export function App({ firstPage }: { firstPage: FirstPage }) {
           project={project}
           groups={groups}
           isReady={isReady}
-          isMissing={complete && !project}
+          isMissing={projects !== undefined && !project}
           isSearch={text !== ''}
           selection={selection}
           opened={place.issueID}

@@ -51,11 +51,14 @@ export function IssueList(props: IssueListProps) {
       [index],
     ),
   });
+  const shown = useRef<string>(undefined);
   useEffect(() => {
-    if (index < 0 || !isByKey) return;
+    // A row that moves, because its status has changed, keeps the selection but does not scroll the list.
+    if (index < 0 || !isByKey || shown.current === selected) return;
+    shown.current = selected;
     virtualizer.scrollToIndex(index);
     document.querySelector<HTMLElement>('.issue.selected .title')?.focus({ preventScroll: true });
-  }, [index, isByKey, virtualizer]);
+  }, [index, isByKey, selected, virtualizer]);
 
   if (items.length === 0) {
     return <EmptyList {...{ project, isReady, isMissing, isSearch, onCreate }} />;

@@ -1,4 +1,4 @@
-import { type MouseEvent, memo } from 'react';
+import { type MouseEvent, memo, useRef } from 'react';
 import type { Project } from '../../../src/views.js';
 import { addressOf } from '../address.js';
 import { useStore } from '../store.js';
@@ -9,11 +9,16 @@ interface ProjectLinkProps {
   readonly onOpen: (id: string) => void;
 }
 
-/** Opens a project. Its issues are synced as soon as the pointer or the focus is on it, and for half a minute after that. */
+/** The time that the pointer must rest on a project, so that it can pass over others. */
+const restMs = 60;
+const preloadTtl = 30_000;
+
+/** Opens a project. While the pointer or the focus is on it, its issues are already synced. */
 export const ProjectLink = memo(
   function ProjectLink({ project: { id, name, open }, isCurrent, onOpen }: ProjectLinkProps) {
     const { user, client } = useStore();
-    const preload = () => client.preload('issue', { projectID: id }, { ttl: 30_000 })();
+    const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+    const preload = () => client.preload('issue', { projectID: id }, { ttl: preloadTtl })();
     const follow = (event: MouseEvent) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey) return;
       event.preventDefault();
@@ -25,7 +30,10 @@ export const ProjectLink = memo(
           href={addressOf(user, { projectID: id, issueID: undefined })}
           aria-current={isCurrent ? 'page' : undefined}
           data-project={id}
-          onPointerEnter={preload}
+          onPointerEnter={() => {
+            timer.current = setTimeout(preload, restMs);
+          }}
+          onPointerLeave={() => clearTimeout(timer.current)}
           onFocus={preload}
           onClick={follow}
         >
