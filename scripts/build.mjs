@@ -42,7 +42,7 @@ const chosen = process.argv.slice(2);
 for (const name of chosen.length > 0 ? chosen : ['client', 'embedded-postgres', 'tidemark']) await compile(name);
 if (chosen.length > 0) process.exit();
 
-const examples = ['tasks', 'tanstack'].map((name) => `examples/${name}`);
+const examples = ['tasks', 'tanstack', 'tracker'].map((name) => `examples/${name}`);
 const projects = [
   ...examples.flatMap((example) => [example, `${example}/web`]),
   'packages/create-tidemark',

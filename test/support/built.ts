@@ -18,6 +18,8 @@ export const exampleMain = join(root, 'examples/tasks/dist/main.js');
 export const exampleWeb = join(root, 'examples/tasks/dist/web');
 /** The server of the example for TanStack DB. */
 export const tanstackMain = join(root, 'examples/tanstack/dist/main.js');
+/** The server of the example with an issue tracker. */
+export const trackerMain = join(root, 'examples/tracker/dist/main.js');
 
 function newestIn(folder: string): number {
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter(
@@ -34,6 +36,8 @@ const inputs: readonly (readonly [folder: string, output: string])[] = [
   ['examples/tasks/web', join(exampleWeb, 'index.html')],
   ['examples/tanstack/src', tanstackMain],
   ['examples/tanstack/web', join(root, 'examples/tanstack/dist/web/index.html')],
+  ['examples/tracker/src', trackerMain],
+  ['examples/tracker/web', join(root, 'examples/tracker/dist/web/index.html')],
 ];
 for (const [folder, output] of inputs) {
   if (!existsSync(output) || statSync(output).mtimeMs < newestIn(folder)) {
