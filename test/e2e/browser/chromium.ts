@@ -14,7 +14,7 @@ export const howToGetChromium =
   'no Chromium was found. Install chromium or Chrome so that it is on the PATH, or set CHROMIUM_PATH to its file';
 
 /** Starts Chromium with a new profile and without background traffic. */
-export function launchChromium(executablePath: string): Promise<Browser> {
+export function launchChromium(executablePath: string, moreArgs: readonly string[] = []): Promise<Browser> {
   const args = [
     '--no-sandbox',
     '--disable-gpu',
@@ -23,6 +23,7 @@ export function launchChromium(executablePath: string): Promise<Browser> {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    ...moreArgs,
   ];
   return chromium.launch({ executablePath, args, timeout: 60_000 });
 }

@@ -1,4 +1,4 @@
-import { type MouseEvent, memo, useRef } from 'react';
+import { type MouseEvent, memo, useEffect, useRef } from 'react';
 import type { Project } from '../../../src/views.js';
 import { addressOf } from '../address.js';
 import { useStore } from '../store.js';
@@ -17,6 +17,10 @@ const preloadTtl = 30_000;
 export const ProjectLink = memo(
   function ProjectLink({ project: { id, name, open }, isCurrent, onOpen }: ProjectLinkProps) {
     const { user, client } = useStore();
+    const link = useRef<HTMLAnchorElement>(null);
+    useEffect(() => {
+      if (isCurrent) link.current?.scrollIntoView({ block: 'nearest' });
+    }, [isCurrent]);
     const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
     const preload = () => client.preload('issue', { projectID: id }, { ttl: preloadTtl })();
     const follow = (event: MouseEvent) => {
@@ -27,6 +31,7 @@ export const ProjectLink = memo(
     return (
       <li>
         <a
+          ref={link}
           href={addressOf(user, { projectID: id, issueID: undefined })}
           aria-current={isCurrent ? 'page' : undefined}
           data-project={id}
