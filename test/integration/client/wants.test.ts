@@ -1,60 +1,46 @@
 /** Instances of views with arguments: what clients want, and what they have. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openClient } from '../../../packages/client/src/create-client.js';
-import type { Client, ClientOptions } from '../../../packages/client/src/index.js';
-import { type Issue, serveWants } from './wants-server.js';
+import { hostileStores } from './hostile-stores.js';
+import { type Connection, type Issue, type IssuesClient, maxWants, useIssues } from './wants-application.js';
 
-interface View<Row, Args> {
-  readonly query: (input: never) => unknown;
-  readonly key: readonly string[];
-  readonly '~row'?: Row;
-  readonly '~args'?: Args;
-}
-type Views = {
-  readonly project: View<{ readonly id: string; readonly name: string }, undefined>;
-  readonly issue: View<Issue, { readonly projectID: string }>;
-};
-interface Mutators {
-  readonly '~types'?: { readonly 'issue.create': { readonly args: Issue } };
-}
-
-const setUp = async (serverIssues: readonly Issue[] = someIssues) => {
-  const server = await serveWants();
-  for (const issue of serverIssues) server.issues.set(issue.id, issue);
-  const open = (options: Partial<ClientOptions<Mutators, Views>> = {}) => {
-    const defaults: ClientOptions<Mutators, Views> = {
-      user: randomUUID(),
-      url: server.url,
-      kvStore: 'mem',
-      pullInterval: null,
-      mutators: { issue: { create: (tx, issue) => tx.view('issue').set(issue.id, issue) } },
-    };
-    const { client } = openClient({ ...defaults, ...options } as never) as unknown as {
-      client: Client<Mutators, Views>;
-    };
-    onTestFinished(() => client.close());
-    return client;
-  };
-  return { server, open };
-};
+const connect = useIssues();
 
 const someIssues: readonly Issue[] = [
   { id: 'a', projectID: '7', title: 'Dig' },
   { id: 'b', projectID: '7', title: 'Sow' },
   { id: 'c', projectID: '8', title: 'Cook' },
 ];
+
 /** Pulls, and returns the projects whose issues the last pull wanted. */
-async function nextWanted(client: { pull(): Promise<void> }, server: { wanted(): unknown[][] }): Promise<unknown[]> {
+async function nextWanted(client: IssuesClient, server: Connection): Promise<unknown[]> {
   await client.pull();
-  return server.wanted().at(-1)!;
+  return server.wanted.at(-1)!;
+}
+
+/** Waits until a client has everything and no longer pulls. Returns the cookie of what it has. */
+async function synced(client: IssuesClient, server: Connection): Promise<unknown> {
+  await expect.poll(() => client.view('label').list()).toHaveLength(1);
+  await server.settled();
+  await client.pull();
+  await server.settled();
+  return server.pulls.at(-1)!.cookie;
+}
+
+/** Returns a promise with the function that resolves it. */
+function signal(): { readonly given: Promise<void>; give(): void } {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
 }
 
 const ids = (rows: readonly Issue[] | undefined) => rows?.map(({ id }) => id);
 
 describe('an instance of a view', () => {
   it('is pulled while something subscribes to it, and complete from then on', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const client = open();
     const listener = vi.fn();
     client.view('issue', { projectID: '7' }).subscribe(listener);
@@ -65,12 +51,24 @@ describe('an instance of a view', () => {
     expect(other.get()).toEqual({ rows: undefined, complete: false });
     const stop = other.subscribe(() => {});
     await expect.poll(() => other.get()).toEqual({ rows: someIssues.slice(2), complete: true });
-    expect(server.wanted().at(-1)!.toSorted()).toEqual(['7', '8']);
+    expect(server.wanted.at(-1)!.toSorted()).toEqual(['7', '8']);
     stop();
   });
 
+  it('is pulled again if the connection breaks', async () => {
+    const { server, open, cut } = await connect(someIssues);
+    const { given, give } = signal();
+    server.hold = () => given;
+    const issues = open().view('issue', { projectID: '7' }).observe();
+    issues.subscribe(() => {});
+    await expect.poll(() => server.pulls.length).toBeGreaterThan(0);
+    cut();
+    give();
+    await expect.poll(() => issues.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
+  });
+
   it('has only the rows that belong to it, for each way to read them', async () => {
-    const { open } = await setUp();
+    const { open } = await connect(someIssues);
     const client = open({ indexes: { issue: ['title'] } });
     const [seven, eight] = ['7', '8'].map((projectID) => client.view('issue', { projectID }));
     const changes = vi.fn();
@@ -93,65 +91,67 @@ describe('an instance of a view', () => {
   });
 
   it('is the same for equal arguments, whatever the order of their fields', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const client = open({ matches: { issue: () => true } });
-    const args: readonly object[] = [
+    const args = [
       { projectID: '7', open: true },
       { open: true, projectID: '7' },
     ];
-    for (const each of args) client.view('issue', each as { projectID: string }).subscribe(() => {});
+    for (const each of args) client.view('issue', each).subscribe(() => {});
     await expect.poll(() => server.pulls.length).toBeGreaterThan(0);
     expect(server.pulls[0]!.wants).toEqual([{ view: 'issue', args: { projectID: '7', open: true } }]);
   });
 
   it('is complete if the server has nothing new for it', async () => {
-    const { server, open } = await setUp();
+    const { server, sql, open } = await connect(someIssues);
     const client = open();
     client.view('issue', { projectID: '7' }).subscribe(() => {});
-    await expect.poll(() => client.view('issue', { projectID: '7' }).list()).toHaveLength(2);
+    const cookie = await synced(client, server);
     // The same project for the server, but another instance.
-    const alias = client.view('issue', { projectID: 7 as unknown as string }).observe();
+    const alias = client.view('issue', { projectID: 7 }).observe();
     alias.subscribe(() => {});
     await expect.poll(() => alias.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
-    const { length } = server.pulls;
     await client.pull();
-    await client.pull();
-    expect(server.pulls).toHaveLength(length + 2);
-    expect(server.pulls.at(-1)!.cookie).toEqual(server.pulls.at(-2)!.cookie);
-    expect(server.pulls.at(-1)!.cookie).not.toHaveProperty('marks');
-    server.issues.set('d', { id: 'd', projectID: '7', title: 'Reap' });
-    await client.pull();
-    expect(ids(alias.get().rows)).toEqual(['a', 'b', 'd']);
+    // The client does not pull again and again.
+    await server.settled();
+    expect(server.pulls.at(-1)!.cookie).toEqual(cookie);
+    await sql(`insert into issue values ('d', '7', 'Reap')`);
+    await expect.poll(() => ids(alias.get().rows)).toEqual(['a', 'b', 'd']);
     expect(alias.get().complete).toBe(true);
   });
 
-  it('is dropped with the next pull after its `ttl`, and costs nothing if it is wanted again before', async () => {
-    const { server, open } = await setUp();
-    server.pokesFirst = false;
+  it('costs nothing if it is wanted again within its `ttl`', async () => {
+    const { server, open } = await connect(someIssues);
     const client = open();
-    const view = client.view('issue', { projectID: '7' });
     const listener = vi.fn();
-    const subscribe = () => view.subscribe(listener, { ttl: 300 });
-    let stop = subscribe();
-    await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
-    const { length } = server.pulls;
-    stop();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    stop = subscribe();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
-    expect(server.pulls).toHaveLength(length);
+    const subscribe = () => client.view('issue', { projectID: '7' }).subscribe(listener, { ttl: 60_000 });
+    const stop = subscribe();
+    const cookie = await synced(client, server);
     stop();
     await client.pull();
-    expect(server.wanted().at(-1)).toEqual(['7']);
+    subscribe();
+    expect(await synced(client, server)).toEqual(cookie);
+    expect(listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
+    for (const { wants } of [...server.pulls, ...server.pokes]) expect(wants).toHaveLength(1);
+  });
+
+  it('is dropped with a pull after its `ttl`, and can be wanted again', async () => {
+    const { server, open } = await connect(someIssues);
+    const client = open();
+    const listener = vi.fn();
+    const subscribe = () => client.view('issue', { projectID: '7' }).subscribe(listener, { ttl: 100 });
+    const stop = subscribe();
+    await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
+    stop();
     await expect.poll(() => nextWanted(client, server)).toEqual([]);
-    expect(await client.query((tx) => tx.view('issue').list())).toEqual([]);
+    await expect.poll(() => client.query((tx) => tx.view('issue').list())).toEqual([]);
+    listener.mockClear();
     subscribe();
     await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
   });
 
   it('is wanted by `preload`, until its function is called and the `ttl` has passed', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const client = open();
     const release = client.preload('issue', { projectID: '7' }, { ttl: 0 });
     await expect.poll(() => client.view('issue', { projectID: '7' }).list()).toHaveLength(2);
@@ -163,58 +163,83 @@ describe('an instance of a view', () => {
   });
 
   it('that the server refuses says why, and others are served', async () => {
-    const { server, open } = await setUp();
-    server.refuse = ({ args }) => (args.projectID === '9' ? 'invalid-args' : undefined);
+    const { open } = await connect(someIssues);
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     onTestFinished(() => warn.mockRestore());
     const client = open();
-    const refused = client.view('issue', { projectID: '9' }).observe();
+    const refused = client.view('issue', { projectID: '' }).observe();
     const served = client.view('issue', { projectID: '7' }).observe();
     for (const { subscribe } of [refused, served]) subscribe(() => {});
-    await expect.poll(() => served.get().complete).toBe(true);
-    const refusal = { view: 'issue', args: { projectID: '9' }, code: 'invalid-args', message: 'It is not possible' };
-    expect(refused.get()).toEqual({ rows: [], complete: false, refused: refusal });
+    await expect.poll(() => served.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
+    const message = expect.stringMatching(/^projectID: /);
+    const refusal = { view: 'issue', args: { projectID: '' }, code: 'invalid-args', message };
+    await expect.poll(() => refused.get()).toEqual({ rows: [], complete: false, refused: refusal });
     await client.pull();
-    expect(warn.mock.calls).toEqual([['["issue",{"projectID":"9"}] is not synced (invalid-args): It is not possible']]);
-    server.refuse = () => undefined;
-    await client.pull();
-    await expect.poll(() => refused.get()).toEqual({ rows: [], complete: true });
+    const reason = refused.get().refused!.message;
+    expect(warn.mock.calls).toEqual([[`["issue",{"projectID":""}] is not synced (invalid-args): ${reason}`]]);
+  });
+
+  it('that the server has refused is served once it can be', async () => {
+    const { open } = await connect(someIssues);
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const client = open();
+    const numbers = Array.from({ length: maxWants }, (_, i) => `${i + 1}`);
+    const [release] = numbers.map((projectID) => client.preload('issue', { projectID }, { ttl: 0 }));
+    const last = client.view('issue', { projectID: '8' }).observe();
+    last.subscribe(() => {});
+    await expect.poll(() => last.get()).toMatchObject({ complete: false, refused: { code: 'too-many-wants' } });
+    release!();
+    await expect
+      .poll(async () => {
+        await client.pull();
+        return last.get();
+      })
+      .toEqual({ rows: someIssues.slice(2), complete: true });
   });
 
   it('is not complete while a standby cannot answer, and is then pulled again', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const client = open();
     const plain = client.view('project').observe();
     plain.subscribe(() => {});
-    await expect.poll(() => plain.get()).toEqual({ rows: [{ id: '1', name: 'Garden' }], complete: true });
+    await expect.poll(() => client.view('label').list()).toHaveLength(1);
     server.isBehind = true;
     const observed = client.view('issue', { projectID: '7' }).observe();
     observed.subscribe(() => {});
-    await expect.poll(() => server.wanted().at(-1)).toEqual(['7']);
+    await expect.poll(() => server.pokes.at(-1)?.wants).toHaveLength(1);
     await client.pull();
+    await server.settled();
+    const { length } = server.pulls;
+    await expect.poll(() => server.pulls.length).toBeGreaterThan(length + 1);
+    expect(server.wanted.at(-1)).toEqual(['7']);
     expect(observed.get()).toEqual({ rows: [], complete: false });
-    expect(plain.get().complete).toBe(true);
+    expect(plain.get()).toEqual({ rows: [{ id: '1', name: 'Garden' }], complete: true });
     server.isBehind = false;
     await expect.poll(() => observed.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
   });
 
   it('shows rows that its mutators create, and those that nobody wants until they are confirmed', async () => {
-    const { open } = await setUp([]);
+    const { open } = await connect([]);
     const client = open();
     const [seven, eight] = ['7', '8'].map((projectID) => client.view('issue', { projectID }));
     seven!.subscribe(() => {});
-    await expect.poll(() => client.view('project').list()).toHaveLength(1);
+    await expect.poll(() => client.view('label').list()).toHaveLength(1);
+    client.setOnline(false);
     const calls = ['7', '8'].map((projectID) => client.mutate.issue.create({ id: projectID, projectID, title: 'New' }));
-    await Promise.all(calls);
-    expect(ids(await seven!.list())).toEqual(['7']);
+    const untitled = client.mutate.issue.create({ id: 'untitled', projectID: '7', title: '' });
+    await Promise.all([...calls, untitled]);
+    expect(ids(await seven!.list())).toEqual(['7', 'untitled']);
     expect(ids(await eight!.list())).toEqual(['8']);
+    client.setOnline(true);
     await Promise.all(calls.map(({ confirmed }) => confirmed));
+    await expect(untitled.confirmed).rejects.toMatchObject({ code: 'refused', message: 'A title is missing' });
     expect(ids(await seven!.list())).toEqual(['7']);
     expect(ids(await eight!.list())).toEqual([]);
   });
 
   it('whose arguments equal no field needs the option `matches`', async () => {
-    const { open } = await setUp();
+    const { open } = await connect(someIssues);
     const search = { text: 'o' } as unknown as { projectID: string };
     const issue = (row: Issue, args: object) => row.title.includes((args as { text: string }).text);
     const client = open();
@@ -222,7 +247,7 @@ describe('an instance of a view', () => {
     await expect.poll(() => client.view('issue', { projectID: '7' }).list()).toHaveLength(2);
     await expect(client.view('issue', search).list()).rejects.toMatchObject({
       code: 'no-matches',
-      message: /matches: \{ issue: \(row, args\) => … \}/,
+      message: expect.stringContaining('matches: { issue: (row, args) => … }'),
     });
     expect(ids(await client.view('issue', search, { matches: issue }).list())).toEqual(['b']);
     const other = open({ matches: { issue } });
@@ -233,37 +258,30 @@ describe('an instance of a view', () => {
 
 describe('a first pull in stages', () => {
   it('shows what it has, and pulls the rest immediately', async () => {
-    const { server, open } = await setUp();
-    server.laterViews = ['issue', 'other'];
+    const { server, open } = await connect(someIssues);
+    const { given, give } = signal();
+    server.hold = ({ cookie }) => (cookie ? given : undefined);
     const client = open();
-    const states: unknown[] = [];
-    const [projects, issues] = [client.view('project').observe(), client.view('issue', { projectID: '7' }).observe()];
-    projects.subscribe(({ complete }) => states.push(['project', complete]));
-    issues.subscribe(({ complete }) => states.push(['issue', complete]));
+    const [projects, issues, labels] = [
+      client.view('project').observe(),
+      client.view('issue', { projectID: '7' }).observe(),
+      client.view('label').observe(),
+    ];
+    const completeLabels: unknown[] = [];
+    labels.subscribe(({ rows, complete }) => complete && completeLabels.push(rows));
+    for (const { subscribe } of [projects, issues]) subscribe(() => {});
+    await expect.poll(() => projects.get()).toEqual({ rows: [{ id: '1', name: 'Garden' }], complete: true });
+    for (const { get } of [issues, labels]) await expect.poll(get).toEqual({ rows: [], complete: false });
+    give();
     await expect.poll(() => issues.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
-    expect(states).toEqual([
-      ['project', false],
-      ['issue', false],
-      ['project', true],
-      ['issue', true],
-    ]);
-    expect(server.pulls.length).toBeGreaterThanOrEqual(2);
-  });
-
-  it('leaves views without arguments incomplete that come later', async () => {
-    const { server, open } = await setUp();
-    server.laterViews = ['project'];
-    const client = open();
-    const completeness = vi.fn();
-    client.view('project').subscribe((rows, complete) => completeness(rows.length, complete));
-    await expect.poll(() => completeness.mock.lastCall).toEqual([1, true]);
-    expect(completeness.mock.calls.filter(([, complete]) => complete)).toEqual([[1, true]]);
+    await expect.poll(() => labels.get()).toEqual({ rows: [{ id: 'urgent' }], complete: true });
+    expect(completeLabels).toEqual([[{ id: 'urgent' }]]);
   });
 });
 
 describe('the tabs of a user', () => {
   it('want what any of them wants', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const user = randomUUID();
     const [one, two] = [open({ user }), open({ user })];
     const stop = one.view('issue', { projectID: '7' }).subscribe(() => {}, { ttl: 0 });
@@ -281,94 +299,107 @@ describe('the tabs of a user', () => {
   });
 
   it('pull again what another tab’s newer data lacks', async () => {
-    const { server, open } = await setUp();
-    server.pokesFirst = false;
+    const { server, sql, open } = await connect(someIssues);
     const user = randomUUID();
-    const [one, two] = [open({ user }), open({ user })];
-    const projects = one.view('project').observe();
-    projects.subscribe(() => {});
-    for (const tab of [one, two]) await expect.poll(() => tab.view('project').list()).toHaveLength(1);
-    let answer = () => {};
-    server.beforePull = new Promise((resolve) => {
-      answer = resolve;
-    });
-    const pulled = two.pull();
-    await expect.poll(() => server.beforePull === undefined).toBe(true);
-    const issues = one.view('issue', { projectID: '7' }).observe();
-    issues.subscribe(() => {});
-    await expect.poll(() => issues.get().complete).toBe(true);
-    server.projectName = 'Orchard';
-    answer();
-    await pulled;
+    const stores = hostileStores();
+    const one = open({ user, kvStore: stores });
+    const two = open({ user, kvStore: hostileStores(), auth: 'two' });
+    for (const tab of [one, two]) await synced(tab, server);
+    // The second tab loads nothing that the first one pulls.
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => void vi.restoreAllMocks());
+    stores.behaviour = 'is full';
+    const [early, late] = [signal(), signal()];
+    server.hold = ({ authorization, wants }) => (authorization && wants.length === 1 ? early.given : undefined);
+    const eight = two.view('issue', { projectID: '8' }).observe();
+    eight.subscribe(() => {});
+    await expect
+      .poll(() => server.pulls.filter(({ authorization, wants }) => authorization && wants.length === 1))
+      .toHaveLength(1);
+    const seven = one.view('issue', { projectID: '7' }).observe();
+    seven.subscribe(() => {});
+    await expect.poll(() => seven.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
+    await server.settled();
+    // The second tab's answer is the newest, and lacks what the first one wants.
+    await sql(`insert into issue values ('e', '9', 'Mow')`);
+    server.hold = () => late.given;
+    early.give();
+    await expect.poll(() => eight.get()).toEqual({ rows: someIssues.slice(2), complete: true });
+    expect(await two.view('issue', { projectID: '7' }).list()).toEqual([]);
     // The first tab loads what the second one stores.
-    await expect.poll(() => projects.get().rows).toEqual([{ id: '1', name: 'Orchard' }]);
-    await expect.poll(() => issues.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
+    stores.behaviour = 'works';
+    await expect.poll(() => seven.get()).toEqual({ rows: [], complete: false });
+    late.give();
+    await expect.poll(() => seven.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
   });
 
   it('keep their wants and what is complete over a reload, even offline', async () => {
-    const { server, open } = await setUp();
-    server.pokesFirst = false;
+    const { server, open } = await connect(someIssues);
     const user = randomUUID();
     const before = open({ user });
     const shown = before.view('issue', { projectID: '7' }).observe();
     shown.subscribe(() => {});
     await expect.poll(() => shown.get().complete).toBe(true);
     await before.close();
+    await server.settled();
     const { length } = server.pulls;
+    const { given, give } = signal();
+    server.hold = () => given;
     const after = open({ user });
+    await expect.poll(() => server.wanted.slice(length).at(-1)).toEqual(['7']);
     after.setOnline(false);
     const [same, other] = ['7', '8'].map((projectID) => after.view('issue', { projectID }).observe());
     for (const { subscribe } of [same!, other!]) subscribe(() => {});
     await expect.poll(() => same!.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
     await expect.poll(() => other!.get()).toEqual({ rows: [], complete: false });
-    expect(server.pulls).toHaveLength(length);
+    give();
     after.setOnline(true);
     await expect.poll(() => other!.get()).toEqual({ rows: someIssues.slice(2), complete: true });
   });
 
   it('want nothing after a sign-out', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const user = randomUUID();
     const before = open({ user });
     before.preload('issue', { projectID: '7' }, { ttl: 'forever' });
-    await expect.poll(() => server.wanted().at(-1)).toEqual(['7']);
+    await expect.poll(() => server.wanted.at(-1)).toEqual(['7']);
     await before.signOut();
+    await server.settled();
     const { length } = server.pulls;
-    open({ user });
-    await expect.poll(() => server.pulls.length).toBeGreaterThan(length);
-    expect(server.wanted().slice(length).flat()).toEqual([]);
+    const after = open({ user });
+    await expect.poll(() => after.view('label').list()).toHaveLength(1);
+    expect(server.wanted.slice(length).flat()).toEqual([]);
   });
 });
 
 describe('the stream of pokes', () => {
   it('names the wants, and is replaced when others are wanted', async () => {
-    const { server, open } = await setUp();
+    const { server, sql, open } = await connect(someIssues);
     const client = open();
-    await expect.poll(() => server.pokes.length).toBe(1);
-    expect(server.pokes[0]).toMatchObject({ method: 'GET', wants: [] });
+    await expect.poll(() => server.pokes.at(-1)).toMatchObject({ method: 'GET', wants: [] });
+    const first = server.pokes.at(-1)!;
     const stop = client.view('issue', { projectID: '7' }).subscribe(() => {});
-    await expect.poll(() => server.pokes.length).toBe(2);
-    expect(server.pokes[1]).toMatchObject({ method: 'POST', wants: [{ view: 'issue', args: { projectID: '7' } }] });
-    await expect.poll(() => server.pokes[0]!.response.destroyed).toBe(true);
+    const seven = { view: 'issue', args: { projectID: '7' } };
+    await expect.poll(() => server.pokes.at(-1)).toMatchObject({ method: 'POST', wants: [seven] });
+    await expect.poll(() => first.signal.aborted).toBe(true);
     stop();
     client.preload('issue', { projectID: '7' });
     client.preload('issue', { projectID: '8' });
-    await expect.poll(() => server.pokes.length).toBe(3);
-    expect(server.pokes[2]!.wants).toHaveLength(2);
-    server.issues.set('d', { id: 'd', projectID: '8', title: 'Bake' });
-    server.pokes[2]!.response.write('data: poke\n\n');
+    await expect.poll(() => server.pokes.at(-1)?.wants).toHaveLength(2);
+    await expect.poll(async () => ids(await client.view('issue', { projectID: '8' }).list())).toEqual(['c']);
+    await server.settled();
+    await sql(`insert into issue values ('d', '8', 'Bake')`);
     await expect.poll(async () => ids(await client.view('issue', { projectID: '8' }).list())).toEqual(['c', 'd']);
-    expect(server.pokes).toHaveLength(3);
+    expect(new Set(server.pokes.map(({ wants }) => JSON.stringify(wants))).size).toBe(3);
   });
 
   it('names the wants of all tabs', async () => {
-    const { server, open } = await setUp();
+    const { server, open } = await connect(someIssues);
     const user = randomUUID();
     open({ user }).preload('issue', { projectID: '7' });
-    await expect.poll(() => server.wanted().at(-1)).toEqual(['7']);
-    const { length } = server.pokes;
-    open({ user });
-    await expect.poll(() => server.pokes.length).toBeGreaterThan(length);
-    expect(server.pokes.at(-1)!.wants).toEqual([{ view: 'issue', args: { projectID: '7' } }]);
+    await expect.poll(() => server.wanted.at(-1)).toEqual(['7']);
+    open({ user }).preload('issue', { projectID: '8' });
+    const projects = () => server.pokes.at(-1)?.wants.map(({ args }) => args.projectID);
+    await expect.poll(() => projects()?.toSorted()).toEqual(['7', '8']);
   });
 });
