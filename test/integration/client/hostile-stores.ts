@@ -24,7 +24,10 @@ export interface HostileStores extends StoreProvider {
 
 const never = new Promise<never>(() => {});
 
-export function hostileStores(behaviour: Behaviour = 'works'): HostileStores {
+/** @param profile clients whose stores have the same one share the list of databases, as in a profile of a browser */
+export function hostileStores(behaviour: Behaviour = 'works', profile = ''): HostileStores {
+  // Keeps these stores apart from the client's own in-memory stores, which replace them.
+  const nameOf = (name: string) => `hostile ${profile} ${name}`;
   const stores: HostileStores = {
     behaviour,
     onOperation: () => {},
@@ -33,9 +36,6 @@ export function hostileStores(behaviour: Behaviour = 'works'): HostileStores {
   };
   return stores;
 }
-
-/** A name that keeps these stores apart from the client's own in-memory stores, which replace them. */
-const nameOf = (name: string) => `hostile ${name}`;
 
 class HostileStore implements KeyValueStore {
   readonly #store: KeyValueStore;
