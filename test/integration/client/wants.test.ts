@@ -125,27 +125,49 @@ describe('an instance of a view', () => {
     expect(alias.get().complete).toBe(true);
   });
 
-  it('is dropped with the next pull after its `ttl`, and costs nothing if it is wanted again before', async () => {
+  it('is pulled once if it is wanted from the start, however slow the server is', async () => {
+    const { server, open } = await setUp();
+    server.pokesFirst = false;
+    // Longer than changes are gathered.
+    server.beforePull = new Promise((resolve) => setTimeout(resolve, 300));
+    const client = open();
+    const observed = client.view('issue', { projectID: '7' }).observe();
+    observed.subscribe(() => {});
+    await expect.poll(() => observed.get().complete).toBe(true);
+    await client.view('project').list();
+    expect(server.pulls).toHaveLength(1);
+  });
+
+  it('costs nothing if it is wanted again within its `ttl`', async () => {
     const { server, open } = await setUp();
     server.pokesFirst = false;
     const client = open();
-    const view = client.view('issue', { projectID: '7' });
     const listener = vi.fn();
-    const subscribe = () => view.subscribe(listener, { ttl: 300 });
-    let stop = subscribe();
+    const subscribe = () => client.view('issue', { projectID: '7' }).subscribe(listener);
+    const stop = subscribe();
     await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
     const { length } = server.pulls;
     stop();
+    // Longer than changes are gathered.
     await new Promise((resolve) => setTimeout(resolve, 100));
-    stop = subscribe();
+    listener.mockClear();
+    subscribe();
+    await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
     expect(server.pulls).toHaveLength(length);
+  });
+
+  it('is dropped with a pull after its `ttl`, and can be wanted again', async () => {
+    const { server, open } = await setUp();
+    const client = open();
+    const listener = vi.fn();
+    const subscribe = () => client.view('issue', { projectID: '7' }).subscribe(listener, { ttl: 100 });
+    const stop = subscribe();
+    await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
     stop();
-    await client.pull();
-    expect(server.wanted().at(-1)).toEqual(['7']);
     await expect.poll(() => nextWanted(client, server)).toEqual([]);
     expect(await client.query((tx) => tx.view('issue').list())).toEqual([]);
+    listener.mockClear();
     subscribe();
     await expect.poll(() => listener.mock.lastCall).toEqual([someIssues.slice(0, 2), true]);
   });
@@ -328,6 +350,7 @@ describe('the tabs of a user', () => {
 
   it('want nothing after a sign-out', async () => {
     const { server, open } = await setUp();
+    server.pokesFirst = false;
     const user = randomUUID();
     const before = open({ user });
     before.preload('issue', { projectID: '7' }, { ttl: 'forever' });
