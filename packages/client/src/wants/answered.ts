@@ -71,8 +71,10 @@ export class Answered {
   readonly #wants: Wants;
   readonly #query: Query;
   readonly #report: Report;
-  /** The instances in the current request; undefined before the first request. */
+  /** The instances in the last request; undefined before the first request. */
   #asked: readonly string[] | undefined;
+  /** True from a request until its answer has been applied, or cannot be. If it gets none, the engine repeats it. */
+  #isAsking = false;
   /** True if the last answer left out views, so that the next one has more. */
   hasLater = false;
   /** True if the last answer was postponed, or changes something, which the engine may be unable to apply. */
@@ -87,23 +89,25 @@ export class Answered {
   /** Returns the fields of the next request that name the wants. */
   ask(): object {
     this.#asked = this.#wants.texts;
+    this.#isAsking = true;
     this.mayLack = false;
     return { wants: this.#asked.map(wantOf), stages: true };
   }
 
   /** Records the end of a pull: its answer has been applied, or cannot be. */
   endPull(): void {
-    this.#asked = [];
+    this.#isAsking = false;
   }
 
-  /** True if something is wanted that has not been answered, and that the current request does not ask for. */
+  /** True if something has not been answered, such as a later stage, that the current request does not ask for. */
   async isMissing(): Promise<boolean> {
-    const asked = this.#asked;
     // The first request asks for all.
-    if (!asked) return false;
+    if (!this.#asked) return false;
     const marks = await this.#query(marksIn);
-    const unasked = this.#wants.texts.filter((text) => !asked.includes(text));
-    return !marks.has(pulledKey) || unasked.some((text) => !marks.has(markKey(text)));
+    const asked = this.#isAsking ? this.#asked : undefined;
+    const laterViews = marks.get(pulledKey) as readonly string[] | undefined;
+    if (!asked && laterViews?.length !== 0) return true;
+    return this.#wants.texts.some((text) => !asked?.includes(text) && !marks.has(markKey(text)));
   }
 
   /**
