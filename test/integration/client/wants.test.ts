@@ -326,8 +326,9 @@ describe('the tabs of a user', () => {
     early.give();
     await expect.poll(() => eight.get()).toEqual({ rows: someIssues.slice(2), complete: true });
     expect(await two.view('issue', { projectID: '7' }).list()).toEqual([]);
-    // The first tab loads what the second one stores.
+    // The first tab loads what the second one stores, which pulls no more.
     stores.behaviour = 'works';
+    await two.close();
     await expect.poll(() => seven.get()).toEqual({ rows: [], complete: false });
     late.give();
     await expect.poll(() => seven.get()).toEqual({ rows: someIssues.slice(0, 2), complete: true });
