@@ -7,11 +7,12 @@ import { getCookie } from 'hono/cookie';
 import type { TypedSync, UserContext } from 'tidemark';
 import type { Service } from 'tidemark/node';
 import type { mutators } from './mutators.js';
-import type { Comment, Issue, Project, views } from './views.js';
+import type { Comment, Issue, Person, Project, views } from './views.js';
 
 /** What the server has read for the page's address. */
 export interface FirstPage {
   readonly user: string;
+  readonly people: readonly Person[];
   readonly projects: readonly Project[];
   /** The project in the address, or the user's first one. Undefined if there is none. */
   readonly projectID: string | undefined;
@@ -68,9 +69,12 @@ interface Address {
 
 async function readFirstPage(sync: TrackerSync, { user, projectID: wanted, issueID }: Address): Promise<FirstPage> {
   const as = sync.as({ userID: user });
-  const { rows: projects } = await as.view('project').rows();
+  const [{ rows: projects }, { rows: people }] = await Promise.all([
+    as.view('project').rows(),
+    as.view('person').rows(),
+  ]);
   const projectID = wanted ?? projects[0]?.id;
   const issues = projectID ? (await as.view('issue', { projectID }).rows()).rows : [];
   const comments = issueID ? (await as.view('comment', { issueID }).rows()).rows : [];
-  return { user, projects, projectID, issues, issueID, comments };
+  return { user, people, projects, projectID, issues, issueID, comments };
 }

@@ -14,7 +14,7 @@ const firstPage = JSON.parse(document.getElementById('first-page')!.textContent!
 hydrateRoot(
   document.getElementById('root')!,
   <StrictMode>
-    <StoreContext value={openStore(firstPage.user)}>
+    <StoreContext value={openStore(firstPage)}>
       <App firstPage={firstPage} />
     </StoreContext>
   </StrictMode>,

@@ -9,7 +9,7 @@ import { openStore, StoreContext } from './store.js';
 export function render(firstPage: FirstPage): string {
   return renderToString(
     <StrictMode>
-      <StoreContext value={openStore(firstPage.user)}>
+      <StoreContext value={openStore(firstPage)}>
         <App firstPage={firstPage} />
       </StoreContext>
     </StrictMode>,

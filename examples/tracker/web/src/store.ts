@@ -5,11 +5,12 @@ import { tidemarkCollectionOptions } from '@tidemark/client/tanstack-db';
 import { createContext, useContext } from 'react';
 import type { mutators } from '../../src/mutators.js';
 import type { views } from '../../src/views.js';
+import type { FirstPage } from '../../src/web.js';
 import { optimistic } from './optimistic.js';
 
 export type TrackerClient = Client<typeof mutators, typeof views>;
 
-export function openStore(user: string) {
+export function openStore({ user, people }: Pick<FirstPage, 'user' | 'people'>) {
   const client: TrackerClient = createClient<typeof mutators, typeof views>({
     user,
     auth: `Bearer ${user}`,
@@ -26,7 +27,7 @@ export function openStore(user: string) {
       defaultIndexType: BasicIndex,
     }),
   );
-  return { user, client, issues };
+  return { user, people, client, issues };
 }
 
 type Store = ReturnType<typeof openStore>;

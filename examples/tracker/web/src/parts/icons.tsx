@@ -35,11 +35,6 @@ export const CheckIcon = () => (
     <path d="m3 8.5 3.2 3.2L13 5" />
   </Icon>
 );
-export const ChevronIcon = () => (
-  <Icon>
-    <path d="m6 3.5 4.5 4.5L6 12.5" />
-  </Icon>
-);
 export const CommentIcon = () => (
   <Icon>
     <path d="M13.5 7.6a5 5 0 0 1-5.2 4.9q-1.2 0-2.3-.5l-3 .8.9-2.6a4.6 4.6 0 0 1-1-2.6 5.2 5.2 0 0 1 10.6 0Z" />

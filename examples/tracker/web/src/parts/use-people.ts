@@ -5,5 +5,6 @@ import { useStore } from '../store.js';
 const none: readonly Person[] = [];
 
 export function usePeople(): readonly Person[] {
-  return useView(useStore().client, 'person').rows ?? none;
+  const { client, people } = useStore();
+  return useView(client, 'person', { initial: people }).rows ?? none;
 }

@@ -28,7 +28,7 @@ export function Sidebar({ projects, current, onOpen, onHelp, onClose }: SidebarP
     <>
       <aside className="sidebar">
         <div className="account">
-          <Avatar name={name} hue={me?.hue ?? 137} />
+          <Avatar name={name} hue={me?.hue} />
           <strong>{name}’s workspace</strong>
         </div>
         <label className="search">
