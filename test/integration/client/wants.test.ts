@@ -277,6 +277,23 @@ describe('a first pull in stages', () => {
     await expect.poll(() => labels.get()).toEqual({ rows: [{ id: 'urgent' }], complete: true });
     expect(completeLabels).toEqual([[{ id: 'urgent' }]]);
   });
+
+  it('pulls the rest once a standby that cannot answer in between can', async () => {
+    const { server, open } = await connect(someIssues);
+    const { given, give } = signal();
+    server.hold = ({ cookie }) => (cookie ? given : undefined);
+    const client = open();
+    const labels = client.view('label').observe();
+    labels.subscribe(() => {});
+    await expect.poll(() => client.view('project').list()).toHaveLength(1);
+    await expect.poll(() => server.pulls.length).toBe(2);
+    server.isBehind = true;
+    give();
+    await expect.poll(() => server.pulls.length).toBeGreaterThan(2);
+    expect(labels.get().complete).toBe(false);
+    server.isBehind = false;
+    await expect.poll(() => labels.get()).toEqual({ rows: [{ id: 'urgent' }], complete: true });
+  });
 });
 
 describe('the tabs of a user', () => {

@@ -7,8 +7,9 @@
  */
 import { parseArgs } from 'node:util';
 import { createEmptyDatabase } from '../../support/database.js';
-import { type Replication, startServers } from '../../support/replication.js';
-import { runWants, type Standby } from './wants.js';
+import { startServers } from '../../support/replication.js';
+import { laggingStandby, standbyOf } from './standby.js';
+import { runWants } from './wants.js';
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 if (values.postgres === '15') process.env.TIDEMARK_TEST_POSTGRES = 'postgres-15';
-const servers = await startServers(values.standby ? { delays: [200], waitsFor: 'nobody' } : undefined);
+const servers = await startServers(values.standby ? laggingStandby : undefined);
 process.env.TIDEMARK_TEST_CLUSTER = servers.cluster;
 try {
   const until = Date.now() + Number(values.minutes) * 60_000;
@@ -48,11 +49,4 @@ try {
   if (total.differences > 0) process.exitCode = 1;
 } finally {
   await servers.stop();
-}
-
-/** Returns the copy of a database on the standby. */
-function standbyOf({ standbys, caughtUp }: Replication, url: string): Standby {
-  const address = new URL(standbys[0]!.url);
-  address.pathname = new URL(url).pathname;
-  return { url: address.href, caughtUp };
 }

@@ -13,16 +13,20 @@ import { tablesWithNewSchema } from './plan.js';
 import { createReader, type Reader } from './reader.js';
 import { groupRequestOf, type PullSession } from './session.js';
 
-/** @returns undefined without a readable cookie; `outdated` if the schema state is */
+/**
+ * @param isStandby true if the database is a standby
+ * @returns undefined without a readable cookie; `outdated` if the schema state is
+ */
 export async function openCookie<Context extends UserContext>(
   session: PullSession<Context>,
   resolved: ResolvedViews,
   { cookies, schemaCache, consistencyChecker }: Collaborators<Context>,
+  isStandby: boolean,
 ): Promise<Reader | undefined | 'outdated'> {
   const verifiedCookie = cookies.open(session.request.cookie, resolved.schema.secrets);
   if (!verifiedCookie) return undefined;
   const { cookie } = verifiedCookie;
-  const changes = await findCookieChanges(cookie, session, resolved, schemaCache);
+  const changes = await findCookieChanges(cookie, session, resolved, schemaCache, isStandby);
   if (changes === 'outdated') return changes;
   const { viewDifference, schemaChanges } = changes;
   const consistencyCheck =
@@ -62,6 +66,7 @@ async function findCookieChanges<Context extends UserContext>(
   { caller, format }: PullSession<Context>,
   resolved: ResolvedViews,
   schemaCache: SchemaCache<Context>,
+  isStandby: boolean,
 ): Promise<CookieChanges | 'outdated'> {
   const isSameViews = cookie.views === resolved.viewDigests;
   if (isSameViews && cookie.schemaHashes === resolved.schemaHashes) return noCookieChanges;
@@ -70,7 +75,7 @@ async function findCookieChanges<Context extends UserContext>(
     isSameViews || format === 'rows'
       ? undefined
       : await orFallback(
-          schemaCache.diffSince(cookie, resolved, caller.context.userID),
+          schemaCache.diffSince(cookie, resolved, caller.context.userID, isStandby),
           undefined,
           'Cannot determine what a client has of changed views',
           caller.log,

@@ -150,7 +150,7 @@ export class Puller<Context extends UserContext> {
   }
 
   async #answerOnce({ session, resolved, observed, primary }: Attempt<Context>): Promise<PullResult | Outdated> {
-    const reader = await openCookie(session, resolved, this.#collaborators);
+    const reader = await openCookie(session, resolved, this.#collaborators, primary !== undefined);
     if (reader === 'outdated') return { kind: 'outdated' };
     const requirement = primary?.requirementOf(session, reader?.base);
     const target: PullTarget<Context> = { session, resolved, reader, requirement };

@@ -31,7 +31,10 @@ export interface ViewMatch {
 export interface ViewSetDifference extends Pick<ViewMatch, 'indexes' | 'instanceChanges'> {
   /** The cookie's views that are no longer current, as far as they can be read. */
   readonly removed: readonly RemovedView[];
-  /** Covers the tables of both. `tableIDs` lists only tables of the cookie's views, since only their changes matter. */
+  /**
+   * Covers the tables of both. `tableIDs` lists only tables of the cookie's views, since only their changes matter. For
+   * a standby it lists all, because the new cookie lists what the standby has seen of the tables in `tableIDs`.
+   */
   readonly schema: SchemaState;
   /** The current schema hashes of the tables that the cookie's views read. */
   readonly schemaHashes: string;
@@ -95,6 +98,7 @@ export interface ReadableView extends ResolvedView {
  * Returns the difference between a cookie's views and the current views.
  * @param readableViews the removed views
  * @param schema with the tables of all these views
+ * @param isStandby true if the database is a standby
  * @returns undefined if neither the rows nor the keys of a removed view can be read
  */
 export function diffViewSet(
@@ -102,6 +106,7 @@ export function diffViewSet(
   views: readonly ResolvedView[],
   readableViews: readonly ReadableView[],
   schema: SchemaState,
+  isStandby: boolean,
 ): ViewSetDifference | undefined {
   const { tables } = schema;
   const removed = readableViews.flatMap((view, i) => {
@@ -116,7 +121,7 @@ export function diffViewSet(
     indexes,
     removed,
     instanceChanges,
-    schema: { ...schema, tableIDs: tablesBefore.map(({ id }) => id) },
+    schema: { ...schema, tableIDs: (isStandby ? tables : tablesBefore).map(({ id }) => id) },
     schemaHashes: schemaHashesOf(tablesBefore),
   };
 }

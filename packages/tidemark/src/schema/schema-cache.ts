@@ -125,11 +125,13 @@ export class SchemaCache<Context extends UserContext> {
   /**
    * Returns how a user's views differ from a cookie's; undefined if no view is the same, or if the server cannot
    * determine what the client has; `outdated` if the resolved views no longer fit the schema state.
+   * @param isStandby true if the database is a standby
    */
   async diffSince(
     cookie: Pick<CookieFields, 'views' | 'parameters' | 'consistencyCheck'>,
     resolved: ResolvedViews,
     userID: string,
+    isStandby: boolean,
   ): Promise<ViewSetDifference | 'outdated' | undefined> {
     const { schema, views } = resolved;
     const match = matchViews(cookie, resolved, userID, schema.secrets);
@@ -143,7 +145,7 @@ export class SchemaCache<Context extends UserContext> {
       if (wideSchema === undefined) continue;
       if (wideSchema === null) return undefined;
       if (this.#narrow(entry, views)?.schemaHash !== schema.schemaHash) return 'outdated';
-      return diffViewSet(match, views, readable, wideSchema);
+      return diffViewSet(match, views, readable, wideSchema, isStandby);
     }
   }
 
