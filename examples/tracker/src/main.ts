@@ -25,10 +25,15 @@ function authenticate(request: Request): UserContext | null {
 
 async function start(): Promise<void> {
   const log = logFromEnvironment('warn');
+  const issues = Number(process.env.TRACKER_ISSUES ?? 100_000);
+  console.log(`Tidemark example: issue tracker
+
+The first start writes ${issues.toLocaleString('en')} issues, which takes some seconds.
+`);
   const database = await openDatabase({ directory: path('../.tidemark'), log });
   const connection = new pg.Client({ connectionString: database.url });
   await connection.connect();
-  await prepare(connection, Number(process.env.TRACKER_ISSUES ?? 100_000));
+  await prepare(connection, issues);
   await connection.end();
   await migrate({ database: database.url, views, log });
   const sync = await createSync({ database: database.url, views, mutators, authenticate, log });
@@ -43,9 +48,7 @@ async function start(): Promise<void> {
   };
   // Callers can claim any name, so others on the network are kept out unless HOST lets them in.
   const { url } = await listen(service, { log, ...addressFromEnvironment('127.0.0.1') });
-  console.log(`Tidemark example: issue tracker
-
-  Ready     ${url}
+  console.log(`  Ready     ${url}
   Database  ${database.embedded ? describeEmbedded(database, process.stdout.isTTY) : 'DATABASE_URL'}
   Accounts  ${url}/ann  ${url}/ben  ${url}/cam
 

@@ -1,6 +1,9 @@
 import './styles/theme.css';
+import './styles/parts.css';
 import './styles/frame.css';
+import './styles/sidebar.css';
 import './styles/list.css';
+import './styles/row.css';
 import './styles/issue.css';
 import './styles/dialogs.css';
 import { StrictMode } from 'react';

@@ -14,7 +14,7 @@ export function openStore({ user, people }: Pick<FirstPage, 'user' | 'people'>) 
   const client: TrackerClient = createClient<typeof mutators, typeof views>({
     user,
     auth: `Bearer ${user}`,
-    mutators: optimistic(user),
+    mutators: optimistic(user, people),
   });
   const issues = createCollection(
     tidemarkCollectionOptions({

@@ -10,9 +10,5 @@ interface AvatarProps {
 export function Avatar({ name, hue }: AvatarProps) {
   if (!name) return <span className="avatar nobody" aria-hidden="true" />;
   const style = { '--hue': hue ?? 0 } as CSSProperties;
-  return (
-    <span className="avatar" style={style} aria-hidden="true">
-      {name.slice(0, 1)}
-    </span>
-  );
+  return <span className="avatar" style={style} data-initial={name.slice(0, 1)} aria-hidden="true" />;
 }
