@@ -13,6 +13,7 @@ const commands = {
     env: { TIDEMARK_TEST_POSTGRES: 'stock' },
   },
   offline: { file: 'bench/offline.ts', about: 'what offline calls and many rows cost a page' },
+  'on-demand': { file: 'bench/on-demand.ts', about: 'what some wanted rows of many cost a page' },
   pooler: { file: 'bench/pooler.ts', about: 'what pgbouncer costs' },
   scale: {
     file: 'bench/scale/run.ts',
