@@ -62,7 +62,7 @@ describe('many tenants', () => {
     expect((await tenants.pull(request('/any', pullBody), { userID: 'ann' })).status).toBe(200);
     expect((await tenants.pull(request('/any', pullBody), null)).status).toBe(401);
     expect((await tenants.push(request('/any', { nonsense: true }), { userID: 'ann' })).status).toBe(400);
-    expect((await tenants.poke(request('/any', {}), { userID: 'ann' })).status).toBe(405);
+    expect((await tenants.poke(request('/any', {}), { userID: 'ann' })).status).toBe(400);
     expect((await tenants.pull(request('/any', pullBody), { userID: '' })).status).toBe(401);
     const poke = vi.fn();
     const end = await tenants.onPoke('cyan', { userID: 'ann' }, poke);
