@@ -22,7 +22,7 @@ it.each([1, 2])('every client has what it wants, and nothing else: seed %i', asy
   }
 });
 
-it('every client has what it wants if every second server reads from a standby', async () => {
+it('every client has what it wants if every second server reads from a standby', { timeout: 300_000 }, async () => {
   const cluster = process.env.TIDEMARK_TEST_CLUSTER!;
   const { replication, stop, ...servers } = await startServers(laggingStandby);
   process.env.TIDEMARK_TEST_CLUSTER = servers.cluster;
