@@ -44,6 +44,11 @@ const views = {
     },
     key: 'id',
   }),
+  optional: defineView({
+    args: z.object({ open: z.boolean().optional() }),
+    query: ({ args }) => sql<Issue>`select * from issue where open = ${args.open ?? true}`,
+    key: 'id',
+  }),
   untyped: defineView({ query: () => sql`select 1 as id`, key: 'id' }),
 };
 
@@ -61,8 +66,21 @@ holds<Equal<typeof rows, { readonly id: string; readonly due: string }[]>>();
 holds<Equal<typeof cookie, string>>();
 const row = await as.view('ofProject', { projectID: '7' }).row('a');
 holds<Equal<typeof row, { readonly id: string; readonly due: string } | undefined>>();
+await as.view('optional', {}).rows();
 // @ts-expect-error The view has no arguments.
 as.view('issue', { projectID: '7' });
+// @ts-expect-error The view has no arguments.
+as.view('issue', {});
+// @ts-expect-error The view has no arguments.
+as.view('untyped', {});
+// @ts-expect-error The arguments are missing.
+as.view('ofProject');
+// @ts-expect-error The arguments are missing, although each of them is optional.
+as.view('optional');
+// @ts-expect-error An argument is missing.
+as.view('ofProject', { limit: 7 });
+// @ts-expect-error The view has no such argument.
+as.view('ofProject', { projectID: '7', closed: true });
 // @ts-expect-error The argument is a string.
 as.view('ofProject', { projectID: 7 });
 const untyped = await as.view('untyped').row(['a', 1]);
@@ -123,6 +141,7 @@ await kept.tidemark.as(ann).mutate.issue.count();
 export const plain: Sync<AppContext> = sync;
 const plainAs = plain.as(ann);
 const plainRows = await plainAs.view('anything').rows();
+await plainAs.view('anything', { projectID: '7' }).rows();
 holds<Equal<(typeof plainRows)['rows'], unknown[]>>();
 const plainResults = await plainAs.batch([{ name: 'anything', args: 1 }, { name: 'other' }]);
 holds<Equal<typeof plainResults, [unknown, unknown]>>();

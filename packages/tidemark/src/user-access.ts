@@ -5,7 +5,7 @@ import { checkContext } from './http/identify.js';
 import type { Call } from './protocol/calls.js';
 import { type CallsByName, callsByName } from './registry/calls-by-name.js';
 import type { MutatorTypes, TypesOf } from './registry/types.js';
-import type { RowOf, ViewArgsOf, Views } from './view/define.js';
+import type { InstanceParameters, RowOf, Views } from './view/define.js';
 import { type Key, writeKey } from './view/keys/patterns.js';
 
 /** The rows of a view that one snapshot of the database shows. */
@@ -49,10 +49,10 @@ export type BatchResults<Registry, Batch extends readonly unknown[]> = {
  * for example, with the code `mutator-error` if a mutator refuses the call.
  */
 export interface UserAccess<Registry extends object = object, Defined extends Views<never> = Views<never>> {
-  /** Returns a view; with arguments, if it has any. */
+  /** Returns a view: the rows for the arguments, if it has any. */
   view<Name extends keyof Defined & string>(
     name: Name,
-    args?: ViewArgsOf<Defined[Name]> & object,
+    ...args: InstanceParameters<Defined[Name]>
   ): UserView<RowOf<Defined[Name]>>;
   /** Calls mutators by their names, each call in a transaction: `mutate.todo.create(args)`. Resolves with the result. */
   readonly mutate: CallsByName<Registry>;

@@ -27,10 +27,21 @@ it('reads the rows for the arguments, which the validator completes', async () =
 it('rejects for arguments that are missing, not valid, or that Postgres cannot read', async () => {
   const as = sync.as({ userID: 'ann' });
   const refused = { code: 'invalid-args', status: 422 };
+  // @ts-expect-error The arguments are missing.
   await expect(as.view('issue').rows()).rejects.toMatchObject(refused);
   await expect(as.view('numbered', { from: -1 }).rows()).rejects.toMatchObject({
     ...refused,
     extensions: { issues: [{ path: ['from'], message: expect.any(String) }] },
   });
   await expect(as.view('byKey', { key: 'nothing' }).rows()).rejects.toMatchObject(refused);
+});
+
+it('rejects for arguments of a view that has none', async () => {
+  const as = sync.as({ userID: 'ann' });
+  // @ts-expect-error The view has no arguments.
+  await expect(as.view('project', { id: 'p1' }).rows()).rejects.toMatchObject({
+    code: 'invalid-args',
+    status: 422,
+    message: expect.stringContaining('has no arguments'),
+  });
 });

@@ -16,7 +16,7 @@ import type { ViewPart } from '../view/client-views.js';
 import type { ListedView } from '../view/listed-views.js';
 import type { Calls } from '../writes/calls.js';
 import type { PullService } from './pull-service.js';
-import { unreadableArgs, validArgs } from './views/view-args.js';
+import { needlessArgs, unreadableArgs, validArgs } from './views/view-args.js';
 import { defaultInputs, unknownView } from './views/view-requests.js';
 
 /** The options of `UserRequests`. */
@@ -78,6 +78,7 @@ export class UserRequests<Context extends UserContext> {
     const { schemaVersions, pulls } = this.#options;
     const view = this.#views.get(named.view);
     if (!view) throw unknownView();
+    if (!view.args && named.args !== undefined) throw needlessArgs();
     // No row can have a key that Postgres cannot store.
     if (named.key !== undefined && !isStorableText(named.key)) return { text: '', cookie: noState };
     const part = view.args ? { ...named, args: await validArgs(view.args, named.args) } : named;

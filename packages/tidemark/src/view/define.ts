@@ -187,5 +187,13 @@ export type RowOf<V> = V extends { readonly '~row'?: infer Row } ? Row : never;
 /** The type of a view's arguments as the client sends them; undefined if it has none. */
 export type ViewArgsOf<V> = V extends { readonly '~args'?: infer Args } ? Args : undefined;
 
+/** The parameters after a view's name: the arguments of a view that has them, and none for a view that has none. */
+export type InstanceParameters<V> =
+  unknown extends ViewArgsOf<V>
+    ? [args?: object]
+    : [ViewArgsOf<V>] extends [undefined]
+      ? []
+      : [args: Exclude<ViewArgsOf<V>, undefined> & object];
+
 /** An application's views, by name. */
 export type Views<Context> = Readonly<Record<string, View<Context, unknown, unknown>>>;

@@ -25,3 +25,9 @@ export function unreadableArgs(cause: unknown): Problem {
     extensions: { issues: [{ path: [], message: unreadable }] },
   });
 }
+
+/** Returns the failure of arguments for a view without a validator of arguments, which would be ignored. */
+export function needlessArgs(): Problem {
+  const message = 'The view has no arguments. Read it without any, or define it with `args`';
+  return new Problem('invalid-args', message, { extensions: { issues: [{ path: [], message }] } });
+}
