@@ -54,6 +54,20 @@ it.each([
   expect(problem.issues.map(({ path }) => path[0])).toEqual(names);
 });
 
+it('other parameters are ignored, or refused by name with strict handling', async () => {
+  const strict = { Prefer: 'handling=strict' };
+  const named = async (path: string) => {
+    const response = await get(path, strict);
+    const { issues = [] } = (await response.json()) as { issues?: { path: string[] }[] };
+    return [response.status, ...issues.map(({ path }) => path.join('.'))];
+  };
+  expect((await get('views/numbered?from=1&until=5')).status).toBe(200);
+  expect(await named('views/numbered?from=1&until=5&by=n')).toEqual([422, 'until', 'by']);
+  expect(await named('views/numbered?from=1&schemaVersion=')).toEqual([200]);
+  expect((await get('views/project?id=p1')).status).toBe(200);
+  expect(await named('views/project?id=p1')).toEqual([422, 'id']);
+});
+
 it('arguments that Postgres cannot read are refused', async () => {
   const response = await get('views/byKey?key=nothing');
   expect(response.status).toBe(422);

@@ -29,6 +29,7 @@ Examples:
   $ tidemark call list.create '{"id":"l1","name":"Home"}' --token ann
   $ tidemark call list.create - --dry-run < list.json
   $ tidemark pull todo --follow --token ann
+  $ tidemark pull issue --arg projectID=7 --token ann
 
 tidemark.config.ts:
   import { defineConfig } from 'tidemark';
@@ -143,6 +144,11 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .description('Read a view of a running server, or one of its rows')
     .argument('<view>', "the view's name, such as todo")
     .argument('[key]', "the row's key")
+    .option(
+      '--arg <name=value>',
+      'an argument of the view; again for each other one, and for each value of a list',
+      append,
+    )
     .option('--follow', 'go on with what changes, a line of JSON each time')
     .option('--since <cookie>', 'print only what has changed since this cookie')
     .option('--url <url>', 'base URL of /api/views; default: TIDEMARK_URL, or http://localhost:3000')
@@ -152,6 +158,11 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
       exit(await (await import('./remote/pull.js')).pullCommand(terminal, view, key, options)),
     );
   return program;
+}
+
+/** Collects the values of an option that is given several times. */
+function append(value: string, others: readonly string[] = []): readonly string[] {
+  return [...others, value];
 }
 
 /** Reports an error and returns the exit code. */

@@ -15,7 +15,7 @@ export const viewParameters: Readonly<Record<string, Parameter>> = {
     in: 'header',
     description:
       'With `wait=30`, a request with `If-None-Match` or `since` is held for up to so many seconds, until something changes. ' +
-      'At most 60.',
+      'At most 60. With `handling=strict`, parameters that are not arguments of the view are refused.',
     schema: { type: 'string' },
   },
   LastEventID: {

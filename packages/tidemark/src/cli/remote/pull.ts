@@ -4,9 +4,12 @@ import { type Terminal, UsageError } from '../terminal.js';
 import { exitCodeOf, harmless, objectIn, reasonOf, refusalOf, success, temporaryFailure } from './answers.js';
 import { readEvents } from './events.js';
 import { authorization, type ServerOptions, secondsOf, serverURL } from './server-line.js';
+import { viewArgsIn } from './view-args.js';
 
 /** The options of `tidemark pull`, as given on the command line. */
 export interface PullOptions extends ServerOptions {
+  /** The view's arguments, each as `name=value`. */
+  readonly arg?: readonly string[];
   readonly since?: string;
   readonly follow?: boolean;
 }
@@ -29,7 +32,10 @@ export async function pullCommand(
 ): Promise<number> {
   if (view === '') throw new UsageError('The view must have a name, such as todo');
   const url = serverURL(options, ['views', view, ...(key === undefined ? [] : [key])], env);
-  const headers = authorization(options, env);
+  const args = viewArgsIn(options.arg ?? []);
+  for (const [name, value] of args) url.searchParams.append(name, value);
+  // Otherwise, the server would ignore an argument that is misspelled.
+  const headers = { ...authorization(options, env), ...(args.length > 0 && { Prefer: 'handling=strict' }) };
   const timeoutMs = secondsOf(options) * 1000;
   if (options.since !== undefined) url.searchParams.set('since', options.since);
   const request = { url, headers, timeoutMs };
@@ -109,6 +115,7 @@ async function follow({ print, say }: Terminal, { url, headers, timeoutMs }: Vie
 
 async function refuse(say: Terminal['say'], response: Response): Promise<number> {
   const answer = objectIn(await response.text());
-  for (const line of refusalOf(response, answer)) say(harmless(line));
+  const advice = answer?.code === 'invalid-args' ? ['Pass each argument of the view as --arg name=value.'] : [];
+  for (const line of [...refusalOf(response, answer), ...advice]) say(harmless(line));
   return exitCodeOf(response.status, answer);
 }

@@ -4,7 +4,7 @@ import { describeValidator } from '../../openapi/schemas/json-schema.js';
 import { resolveRef } from '../../openapi/schemas/resolve-ref.js';
 import type { Schema, SchemaObject } from '../../openapi/types.js';
 import { reservedParameters } from '../../openapi/view-conventions.js';
-import { validArgs } from './view-args.js';
+import { unknownArgs, validArgs } from './view-args.js';
 
 /** Describes each validator once. */
 export class QueryArgs {
@@ -13,10 +13,15 @@ export class QueryArgs {
   /**
    * Returns the arguments in a query string, as the validator returns them. A parameter becomes a value of the type that
    * the validator's JSON Schema has for it; one that is given several times, an array.
+   * @param validator undefined if the view has no arguments
+   * @param isStrict refuse parameters that are not arguments, rather than ignoring them
    * @throws Problem `invalid-args`, which names the parameters
    */
-  async read(validator: StandardSchemaV1, query: URLSearchParams): Promise<unknown> {
-    return validArgs(validator, coerceAll(await this.#schemaOf(validator), query));
+  async read(validator: StandardSchemaV1 | undefined, query: URLSearchParams, isStrict: boolean): Promise<unknown> {
+    const schema = validator ? await this.#schemaOf(validator) : noArgs;
+    const names = [...new Set(query.keys())].filter((name) => !reservedParameters.has(name));
+    if (isStrict) checkNames(names, schema);
+    return validator && validArgs(validator, coerceAll(schema, names, query));
   }
 
   #schemaOf(validator: StandardSchemaV1): Promise<SchemaObject> {
@@ -28,9 +33,18 @@ export class QueryArgs {
   }
 }
 
-function coerceAll(schema: SchemaObject, query: URLSearchParams): object {
+/** The schema of a view without arguments. */
+const noArgs: SchemaObject = { type: 'object', properties: {} };
+
+/** @throws Problem `invalid-args` if a schema lists all arguments, and one of these is not among them */
+function checkNames(names: readonly string[], { properties, additionalProperties = false }: SchemaObject): void {
+  if (!properties || additionalProperties !== false) return;
+  const unknown = names.filter((name) => !Object.hasOwn(properties as object, name));
+  if (unknown.length > 0) throw unknownArgs(unknown, Object.keys(properties as object));
+}
+
+function coerceAll(schema: SchemaObject, names: readonly string[], query: URLSearchParams): object {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
-  const names = [...new Set(query.keys())].filter((name) => !reservedParameters.has(name));
   return Object.fromEntries(
     names.map((name) => {
       const property = Object.hasOwn(properties, name) ? properties[name]! : true;

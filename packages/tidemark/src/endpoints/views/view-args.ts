@@ -26,6 +26,17 @@ export function unreadableArgs(cause: unknown): Problem {
   });
 }
 
+/**
+ * Returns the failure of arguments that a view does not have.
+ * @param known the names of those that it has
+ */
+export function unknownArgs(names: readonly string[], known: readonly string[]): Problem {
+  const message =
+    known.length > 0 ? `The view has only these arguments: ${known.join(', ')}` : 'The view has no arguments';
+  const issues = names.map((name) => ({ path: [name], message }));
+  return new Problem('invalid-args', 'The view has no such argument', { extensions: { issues } });
+}
+
 /** Returns the failure of arguments for a view without a validator of arguments, which would be ignored. */
 export function needlessArgs(): Problem {
   const message = 'The view has no arguments. Read it without any, or define it with `args`';

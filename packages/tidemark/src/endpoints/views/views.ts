@@ -4,6 +4,7 @@ import { isOfValues } from '../../db/sqlstate.js';
 import { Problem } from '../../errors.js';
 import { type Answer, type JSONAnswer, type Reply, withHeaders } from '../../http/answer.js';
 import { type Authenticate, type Caller, type IdentifiedCaller, identify } from '../../http/identify.js';
+import { preferenceOf } from '../../http/negotiation.js';
 import type { Exchange, Route } from '../../http/route.js';
 import { type Delivery, deliver } from '../../http/sending/deliver.js';
 import { replyTagged, tag } from '../../http/tagged.js';
@@ -75,10 +76,10 @@ async function handleRead<Context extends UserContext>(
   if (!view) throw unknownView();
   // No row can have a key that Postgres cannot store.
   if (named.key !== undefined && !isStorableText(named.key)) throw unknownKey();
-  const part = view.args
-    ? { ...named, args: await queryArgs.read(view.args, new URL(exchange.request.url).searchParams) }
-    : named;
-  const viewRequest = readViewRequest(exchange.request, part, options.schemaVersions);
+  const { url, headers } = exchange.request;
+  const isStrict = preferenceOf(headers, 'handling') === 'strict';
+  const args = await queryArgs.read(view.args, new URL(url).searchParams, isStrict);
+  const viewRequest = readViewRequest(exchange.request, { ...named, args }, options.schemaVersions);
   if (viewRequest.type === 'text/event-stream') {
     return isHead(exchange.request)
       ? { kind: 'reply', headers: { 'Content-Type': viewRequest.type }, body: null }
