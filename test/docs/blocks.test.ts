@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { blocksOf, compile, createProject } from './compile.js';
+import { blocksOf, compile, createProject, fileBlocksOf } from './compile.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = [
@@ -75,9 +75,6 @@ const application: Readonly<Record<string, string>> = {
     export const pool = new pg.Pool();`,
 };
 
-/** A block of TypeScript, with the path in the line before it, if there is one. */
-const block = /^(?:`([^`\n]+)`:\n\n)?```(tsx?)\n([\s\S]*?)^```$/gm;
-
 const sessionModule = `
   interface User { readonly userID: string }
   export const findSession = async (token: string): Promise<User | null> => ({ userID: token });
@@ -127,9 +124,9 @@ const ownModules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** The blocks of a document as files. Blocks can import those that are preceded by their path. */
 function filesOf(document: string): Record<string, string> {
   if (document !== 'README.md') {
-    const blocks = [...readFileSync(join(root, document), 'utf8').matchAll(block)];
+    const blocks = fileBlocksOf(document);
     return withExtensions(
-      Object.fromEntries(blocks.map(([, path, kind, text], i) => [path ?? `block-${i + 1}.${kind}`, text!])),
+      Object.fromEntries(blocks.map(({ path, language, text }, i) => [path ?? `block-${i + 1}.${language}`, text])),
     );
   }
   const blocks = blocksOf(document, 'ts');

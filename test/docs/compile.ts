@@ -12,6 +12,22 @@ export function blocksOf(document: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1]!);
 }
 
+/** A block of TypeScript in a document. */
+export interface FileBlock {
+  /** The path of the file, from the line before the block; undefined if there is none. */
+  readonly path: string | undefined;
+  readonly language: 'ts' | 'tsx';
+  readonly text: string;
+}
+
+const fileBlock = /^(?:`([^`\n]+)`:\n\n)?```(tsx?)\n([\s\S]*?)^```$/gm;
+
+/** The blocks of TypeScript in a document, in order. */
+export function fileBlocksOf(document: string): FileBlock[] {
+  const matches = [...readFileSync(join(root, document), 'utf8').matchAll(fileBlock)];
+  return matches.map(([, path, language, text]) => ({ path, language: language as 'ts' | 'tsx', text: text! }));
+}
+
 /** Creates a folder from which the package can be imported by its name. */
 export function createProject(): { readonly folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-docs-'));

@@ -19,9 +19,13 @@ interface Example extends Omit<Host, 'cwd'> {
  * the tests would not detect packages that the package lacks.
  */
 const copy = join(tmpdir(), `tidemark-hosts-${process.pid}`);
-const folder = join(copy, 'examples/hosts');
+export const folder: string = join(copy, 'examples/hosts');
 
-const installed = (file: string) => join(folder, 'node_modules', file);
+/** Returns the path of a file in the packages that are installed beside the examples. */
+export function installed(file: string): string {
+  return join(folder, 'node_modules', file);
+}
+
 const typescript: Example = { args: ['--import', 'tsx', 'server.ts'] };
 const viteBuild: Example['build'] = [installed('vite/bin/vite.js'), 'build'];
 const nitroOutput: Example['args'] = ['.output/server/index.mjs'];
