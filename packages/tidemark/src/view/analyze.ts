@@ -9,6 +9,7 @@ import { primaryKeysOf } from './analysis/exactness.js';
 import { readFacts } from './analysis/facts.js';
 import { followable } from './analysis/followable.js';
 import { type Meaning, understand } from './analysis/meaning.js';
+import { type ParameterUses, parameterUses } from './analysis/parameter-uses.js';
 import { isSameQuery, parseQueryTree, type QueryNode } from './analysis/query-tree.js';
 import { type ReadColumns, readColumns } from './analysis/read-columns.js';
 import { isSeparable } from './analysis/separable.js';
@@ -56,6 +57,8 @@ export interface Analysis {
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
   readonly parameterKinds: readonly ParameterKind[];
+  /** What the query does with its parameters. */
+  readonly parameterUses: ParameterUses;
   /** The numbers of the parameters that Postgres reads as dates or times. */
   readonly dateTimeParameters: ReadonlySet<number>;
   /** Equal parameter values must not become equal expressions, because GROUPING SETS would confuse them. */
@@ -133,6 +136,7 @@ export async function analyze(
     decides: decidingColumns(query, key, reads),
     parameterTypes,
     parameterKinds,
+    parameterUses: parameterUses(meaning.query, facts),
     dateTimeParameters: dateTimeParameters(meaning, facts),
     keepsParametersApart,
     choosesByKey,

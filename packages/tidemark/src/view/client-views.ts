@@ -10,6 +10,7 @@ import { InstanceQueries } from './instance-queries.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix } from './keys/prefixes.js';
 import { keyParameters, rowByKey } from './keys/row-by-key.js';
+import { checkRowValues } from './row-values.js';
 import { inputFor, isShown } from './sample.js';
 import {
   type PreparedView,
@@ -58,6 +59,8 @@ export interface ViewQuery {
   readonly values: readonly unknown[];
   /** The values of each instance's parameters, in place of `values`, if the view is read as instances. */
   readonly instances?: readonly (readonly unknown[])[] | undefined;
+  /** See `BuiltInstances`. */
+  readonly variations?: readonly (readonly unknown[])[] | undefined;
   /** The key of the row, if the query reads a single row. */
   readonly key?: string | undefined;
   /** The prefix of this user's keys; undefined if all users have the same one. */
@@ -142,7 +145,11 @@ export class ClientViews<Context> {
         const { view, row, analysis } = prepared;
         const { tables } = analysis;
         const { priority = 0 } = query.view;
-        if (instances) return { view, ...parametersOfInstances(prepared, instances, prefix), tables, priority };
+        if (instances) {
+          const parameters = parametersOfInstances(prepared, instances, prefix);
+          if (query.variations) checkVariations(query, prepared);
+          return { view, ...parameters, tables, priority };
+        }
         const { literals, texts } = parametersOf(prepared, values, prefix);
         if (key === undefined) return { view, literals, texts, tables, priority };
         const found = keyParameters(view, key);
@@ -175,6 +182,12 @@ export class ClientViews<Context> {
   prepareServed(view: ServedView): Promise<PreparedView> {
     return prepareView(this.#db, view);
   }
+}
+
+/** @throws SetupError that names the view if its arguments decide about the values of its rows */
+function checkVariations({ name, view, instances, variations }: ViewQuery, { one }: PreparedQuery): void {
+  const [values = []] = instances!;
+  inView(name, () => checkRowValues(one!.parameterUses, view, values, variations!));
 }
 
 /** Returns the definition of a query's view with the query's text. */

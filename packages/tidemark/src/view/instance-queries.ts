@@ -12,6 +12,8 @@ export interface BuiltInstances {
   readonly text: string;
   readonly instances: readonly (readonly unknown[])[];
   readonly prefix: string | undefined;
+  /** For a sample, the values of other instances, in each of which one argument differs. */
+  readonly variations?: readonly (readonly unknown[])[];
 }
 
 /** The number of inputs for which the instances of one list of wants are kept. */
@@ -26,7 +28,7 @@ export class InstanceQueries<Context> {
    * @throws SetupError if their texts differ
    */
   of(name: string, view: View<Context>, input: ViewInput<Context>, wants: readonly Want[]): BuiltInstances | undefined {
-    if (input instanceof SampleInput) return build(view, input, [input.argsOf(name)]);
+    if (input instanceof SampleInput) return buildSample(name, view, input);
     const key = keyOf(name, input);
     const byInput = this.#built.get(wants) ?? new BoundedMap<string, BuiltInstances>(maxInputs);
     this.#built.set(wants, byInput);
@@ -37,6 +39,24 @@ export class InstanceQueries<Context> {
     if (built && key !== undefined) byInput.set(key, built);
     return built;
   }
+}
+
+function buildSample<Context>(
+  name: string,
+  view: View<Context>,
+  input: SampleInput<Context>,
+): BuiltInstances | undefined {
+  const sample = build(view, input, [input.argsOf(name)]);
+  const variations = input.variationsOf(name).flatMap((args) => {
+    try {
+      const { text, values } = buildQuery(view, input, args);
+      return text === sample?.text ? [values] : [];
+    } catch {
+      // The query may accept fewer arguments than the validator. Then those that a client sends fail when it sends them.
+      return [];
+    }
+  });
+  return sample && { ...sample, variations };
 }
 
 function build<Context>(

@@ -24,7 +24,12 @@ export class SampleInput<Context> implements ViewInput<Context> {
 
   /** Returns the sample arguments of a view. */
   argsOf(view: string): unknown {
-    return this.#args.get(view);
+    return this.#args.get(view)?.args;
+  }
+
+  /** Returns arguments of a view in each of which one differs from the sample. */
+  variationsOf(view: string): readonly unknown[] {
+    return this.#args.get(view)?.variations ?? [];
   }
 
   /** Returns the same input for another schema version. */
@@ -33,8 +38,15 @@ export class SampleInput<Context> implements ViewInput<Context> {
   }
 }
 
+/** Arguments of a view, as its validator has returned them. */
+export interface ViewSample {
+  readonly args: unknown;
+  /** Arguments in each of which one differs, if the validator accepts another one. */
+  readonly variations: readonly unknown[];
+}
+
 /** The sample arguments of the views that have arguments, by the names of the views. */
-export type SampleArgs = ReadonlyMap<string, unknown>;
+export type SampleArgs = ReadonlyMap<string, ViewSample>;
 
 /** Checks whether a client receives a view. A sample receives all views. */
 export function isShown<Context>({ schemaVersions }: View<Context>, input: ViewInput<Context>): boolean {

@@ -1,7 +1,7 @@
 /** Reads the arguments of views from query strings. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describeValidator } from '../../openapi/schemas/json-schema.js';
-import { resolveRef } from '../../openapi/schemas/resolve-ref.js';
+import { choicesOf } from '../../openapi/schemas/resolve-ref.js';
 import type { Schema, SchemaObject } from '../../openapi/types.js';
 import { reservedParameters } from '../../openapi/view-conventions.js';
 import { unknownArgs, validArgs } from './view-args.js';
@@ -76,13 +76,4 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-/** Returns the alternatives of a schema. */
-function choicesOf(schema: Schema, root: Schema): SchemaObject[] {
-  if (typeof schema === 'boolean') return [];
-  const { $ref, anyOf, oneOf } = schema;
-  if (typeof $ref === 'string') return choicesOf(resolveRef($ref, root), root);
-  const choices = [...((anyOf ?? []) as Schema[]), ...((oneOf ?? []) as Schema[])];
-  return choices.length > 0 ? choices.flatMap((choice) => choicesOf(choice, root)) : [schema];
 }
