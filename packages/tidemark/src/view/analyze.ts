@@ -57,7 +57,7 @@ export interface Analysis {
   /** The SQL names of the parameters' types. */
   readonly parameterTypes: readonly string[];
   readonly parameterKinds: readonly ParameterKind[];
-  /** What the query does with its parameters. */
+  /** The uses of the parameters, as the query was written. */
   readonly parameterUses: ParameterUses;
   /** The numbers of the parameters that Postgres reads as dates or times. */
   readonly dateTimeParameters: ReadonlySet<number>;

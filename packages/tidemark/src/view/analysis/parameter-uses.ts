@@ -18,18 +18,18 @@ export interface ParameterUses {
 /** The parameters on which the values of a column depend. */
 export interface ColumnUses {
   readonly direct: Numbers;
-  /** Those in a subquery of the column, which may only repeat a condition of the query there. */
+  /** Parameters in a subquery of the column, which may only repeat a condition of the query there. */
   readonly inSubqueries: Numbers;
 }
 
 /** The parameters in a query's conditions. */
 export interface ConditionUses {
   readonly all: Numbers;
-  /** Those that equal an expression over a row, or are a list of values that it may equal. */
+  /** Parameters that an expression over a row equals, or lists and ranges that contain it. */
   readonly equal: Numbers;
-  /** Those of which an expression over a row is greater, or not less. */
+  /** Lower bounds of an expression over a row. */
   readonly lower: Numbers;
-  /** Those of which an expression over a row is less, or not greater. */
+  /** Upper bounds of an expression over a row. */
   readonly upper: Numbers;
 }
 
