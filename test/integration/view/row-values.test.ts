@@ -109,6 +109,22 @@ describe('a view is served if', () => {
         from issue i where i.id = any(${a.ids})`,
     ],
     [
+      'a subquery of a column repeats a condition that is a column itself',
+      ({ args: a }) => sql`
+        select id, (
+          select count(*) from (select issue_id, created > ${a.from} as is_new from comment) c
+          where c.issue_id = i.id and is_new) as n
+        from issue i where i.created > ${a.from}`,
+    ],
+    [
+      'a recursive query starts at an argument that a column equals',
+      ({ args: a }) => sql`
+        with recursive up as (
+          select id, body, ${a.q} as q from issue where id = ${a.q}
+          union all select i.id, i.body, up.q from issue i join up on i.body = up.id)
+        select id, q from up`,
+    ],
+    [
       'the user decides about a column',
       ({ args: a, ctx }) => sql`
         select id, id = ${ctx.userID} as mine, ${ctx.userID} as me from issue where title ilike ${a.q}`,
@@ -235,6 +251,21 @@ describe('a view is refused if', () => {
         select id, title as t from issue where body is null
         union all select id, ${a.q} from issue where body is not null`,
       't',
+    ],
+    [
+      'a recursive query has the column',
+      ({ args: a }) => sql`
+        with recursive up as (
+          select id, body, ${a.q} as q from issue where title ilike ${a.q}
+          union all select i.id, i.body, up.q from issue i join up on i.body = up.id)
+        select id, q from up`,
+      'q',
+    ],
+    [
+      'a join with merged columns has the column',
+      ({ args: a }) => sql`
+        select id, hit from issue full join (select id, title = ${a.q} as hit from issue) t using (id)`,
+      'hit',
     ],
     [
       'groups have the column',

@@ -144,11 +144,7 @@ function createProgram(terminal: Terminal, version: string, exit: (code: number)
     .description('Read a view of a running server, or one of its rows')
     .argument('<view>', "the view's name, such as todo")
     .argument('[key]', "the row's key")
-    .option(
-      '--arg <name=value>',
-      'an argument of the view; again for each other one, and for each value of a list',
-      append,
-    )
+    .option('--arg <name=value>', 'an argument of the view; can be repeated, also for the values of a list', append)
     .option('--follow', 'go on with what changes, a line of JSON each time')
     .option('--since <cookie>', 'print only what has changed since this cookie')
     .option('--url <url>', 'base URL of /api/views; default: TIDEMARK_URL, or http://localhost:3000')

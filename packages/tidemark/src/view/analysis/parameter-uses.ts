@@ -38,7 +38,7 @@ export function parameterUses(query: QueryNode, facts: Facts): ParameterUses {
   for (const target of nodeList(query, 'targetList')) {
     if (target.fields.resjunk === 'true') continue;
     const uses = new TargetUses();
-    uses.addTarget(query, numberOf(target, 'resno')!, []);
+    uses.addTarget(query, numberOf(target, 'resno')!);
     columns.set(target.fields.resname as string, uses);
   }
   return { columns, conditions: conditionUses(query, facts) };
@@ -55,25 +55,26 @@ function parameterIn({ tag, fields }: QueryNode): number | undefined {
 class TargetUses implements ColumnUses {
   readonly direct = new Set<number>();
   readonly inSubqueries = new Set<number>();
-  /** A recursive WITH query refers to itself. */
-  readonly #seen = new Set<QueryNode>();
+  /** The columns that have been added. A recursive WITH query refers to itself. */
+  readonly #seen = new Map([this.direct, this.inSubqueries].map((uses) => [uses, new Set<QueryNode>()]));
 
   /**
    * Adds a column of a query's result. A set operation has the columns of its arms.
    * @param outer the queries that contain it, innermost first
    */
-  addTarget(query: QueryNode, column: number, outer: readonly QueryNode[]): void {
+  addTarget(query: QueryNode, column: number, outer: readonly QueryNode[] = [], uses: Set<number> = this.direct): void {
     if (isNode(query.fields.setOperations)) {
       for (const { fields } of nodeList(query, 'rtable')) {
-        if (isNode(fields.subquery)) this.addTarget(fields.subquery, column, [query, ...outer]);
+        if (isNode(fields.subquery)) this.addTarget(fields.subquery, column, [query, ...outer], uses);
       }
       return;
     }
+    const seen = this.#seen.get(uses)!;
     const targets = nodeList(query, 'targetList').filter((target) => numberOf(target, 'resno') === column);
     for (const target of targets) {
-      if (this.#seen.has(target)) continue;
-      this.#seen.add(target);
-      this.#add(target, [query, ...outer], this.direct);
+      if (seen.has(target)) continue;
+      seen.add(target);
+      this.#add(target, [query, ...outer], uses);
     }
   }
 
@@ -98,11 +99,11 @@ class TargetUses implements ColumnUses {
     const { subquery, ctename } = entry.fields;
     const merged = [...nodeList(entry, 'joinaliasvars'), ...nodeList(entry, 'groupexprs')][column - 1];
     if (merged) this.#add(merged, around, uses);
-    if (isNode(subquery)) this.addTarget(subquery, column, around);
+    if (isNode(subquery)) this.addTarget(subquery, column, around, uses);
     if (typeof ctename === 'string') {
       const queriesOfCTE = around.slice(numberOf(entry, 'ctelevelsup'));
       const cte = nodeList(queriesOfCTE[0]!, 'cteList').find(({ fields }) => fields.ctename === ctename);
-      if (isNode(cte?.fields.ctequery)) this.addTarget(cte.fields.ctequery, column, queriesOfCTE);
+      if (isNode(cte?.fields.ctequery)) this.addTarget(cte.fields.ctequery, column, queriesOfCTE, uses);
     }
   }
 }
