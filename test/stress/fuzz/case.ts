@@ -4,10 +4,11 @@ import { Choices } from './choices.js';
 import { createMembershipView } from './memberships.js';
 import { createSchema } from './schema.js';
 import { type Edit, shorter, tagsOf, treeEdits, withoutTag } from './shrink-tree.js';
-import { createDdlSteps, createSteps, type Step } from './steps.js';
+import { clientCount, createDdlSteps, createSteps, type Step } from './steps.js';
 import { createEnvironment, type Environment } from './surroundings.js';
 import type { List } from './tree.js';
 import { createRepeatedView, createView, type FuzzView, viewWithout } from './view.js';
+import { withWants } from './wants.js';
 
 export interface Case {
   readonly setup: List;
@@ -22,6 +23,8 @@ export interface CaseOptions {
   readonly version: number;
   /** The number of views to try. Postgres refuses about a third of them. */
   readonly views: number;
+  /** True if clients want instances in every case, false if in none. Default: in some. */
+  readonly instances?: boolean | undefined;
 }
 
 class CaseArbitrary extends fc.Arbitrary<Case> {
@@ -44,13 +47,15 @@ class CaseArbitrary extends fc.Arbitrary<Case> {
     const environment = createEnvironment(choices);
     const repeated = choices.percent(50) ? createRepeatedView(choices, schema, version, 'r') : undefined;
     const last = choices.percent(50) ? createDdlSteps(choices, schema) : [];
+    const allSteps = [...steps, ...last];
+    const hasInstances = this.#options.instances ?? choices.percent(40);
     return new fc.Value(
       {
         setup,
         rows,
         views: [...(repeated ? [repeated] : []), ...members, ...made],
-        steps: [...steps, ...last],
-        environment,
+        steps: hasInstances ? withWants(choices, allSteps, clientCount) : allSteps,
+        environment: { ...environment, ...(hasInstances && { hasInstances: true as const }) },
       },
       start,
     );
@@ -147,6 +152,10 @@ function* stepEdits(step: Step, put: (step: Step) => Case): Generator<Edit<Case>
     if (commitAt !== undefined) yield () => put(plain);
   }
   if (step.kind === 'poll') return;
+  if (step.kind === 'want') {
+    for (const users of shorter(step.users)) yield () => put({ ...step, users });
+    return;
+  }
   if (step.kind === 'pull' || step.kind === 'listen') {
     if (step.client !== 0) yield () => put({ ...step, client: 0 });
     if (step.server !== 0) yield () => put({ ...step, server: 0 });

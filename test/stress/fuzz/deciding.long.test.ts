@@ -69,7 +69,7 @@ it(`only deciding columns affect the keys of generated views (seed ${seed})`, as
 async function resolveView(db: Database, view: FuzzView): Promise<ResolvedView | undefined> {
   const input = { ctx: { userID: userAt(0) }, profileID: '', schemaVersion: '' };
   try {
-    return (await new ClientViews(db, toViews([view])).resolve(input, ''))[0];
+    return (await new ClientViews(db, toViews([view], false)).resolve(input, ''))[0];
   } catch (error) {
     if (error instanceof SetupError || (error as { code?: string }).code) return undefined;
     throw error;

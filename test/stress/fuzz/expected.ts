@@ -44,8 +44,17 @@ export async function describe(client: Client, view: FuzzView): Promise<Columns>
 /** Users by the index of their values. */
 export const users = [0, 1] as const;
 
-/** @throws Unreadable if the query fails, or its key is not unique */
-export async function read(client: Client, view: FuzzView, { names, types }: Columns, user: number): Promise<Rows> {
+/**
+ * @param owner the user who receives the rows
+ * @throws Unreadable if the query fails, or its key is not unique
+ */
+export async function read(
+  client: Client,
+  view: FuzzView,
+  { names, types }: Columns,
+  user: number,
+  owner = user,
+): Promise<Rows> {
   const { text, parameters } = textOfView(view, true);
   const columns = [
     'row_to_json(the_view.*)::text',
@@ -67,7 +76,7 @@ export async function read(client: Client, view: FuzzView, { names, types }: Col
   for (const [json, ...texts] of rows as unknown as [string, ...(string | null)[]][]) {
     const isNull = texts.slice(-names.length);
     const row = jsonOf(json, { names, types }, texts);
-    const key = keyOf(view, userAt(user), partsOf(view, row));
+    const key = keyOf(view, userAt(owner), partsOf(view, row));
     const nulls = names.filter((_, i) => isNull[i] === 'true');
     const value = shown(view, row, nulls);
     if (found.has(key) && !isDeepStrictEqual(found.get(key), value)) throw new Unreadable('two rows share a key');

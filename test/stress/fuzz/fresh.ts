@@ -5,6 +5,7 @@ import type { CaseDatabase } from './database.js';
 import { type Rows, users } from './expected.js';
 import { type ServingOptions, serve } from './serving.js';
 import type { FuzzView } from './view.js';
+import { takesArgs } from './wants.js';
 
 /** Planner settings that yield rows in different orders. */
 export const planners: readonly (readonly string[])[] = [
@@ -19,17 +20,22 @@ export const planners: readonly (readonly string[])[] = [
   ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_hashagg=off'],
 ];
 
-/** For each user, the rows of the views that a new client receives. */
+/**
+ * For each user, the rows of the views that a new client receives.
+ * @param wanted the users whose instances it wants. Default: its own
+ */
 export async function freshRows(
   serving: ServingOptions,
   views: readonly FuzzView[],
   settings: readonly string[] = [],
+  wanted?: readonly number[],
 ): Promise<readonly Rows[]> {
   const { sync, pool } = await serve(serving, views, settings);
   const rows: Rows[] = [];
   for (const user of users) {
     const client = new FuzzClient(user, `fresh ${user}`);
-    await client.pull(sync);
+    client.wanted = wanted ?? client.wanted;
+    await client.pull(sync, serving.hasInstances ? views.filter(takesArgs) : []);
     rows.push(client.rows);
   }
   await sync.close();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isTransient } from '../../../packages/tidemark/src/db/sqlstate.js';
 import type { Replication } from '../../support/replication.js';
 import { type Code, loadCode } from '../oracle/code.js';
-import { type Case, cases } from './case.js';
+import { type Case, type CaseOptions, cases } from './case.js';
 import { Databases } from './database.js';
 import { Difference, type DifferenceKind, InvalidCase } from './difference.js';
 import { withoutNames } from './refusals.js';
@@ -22,6 +22,8 @@ export interface FuzzOptions {
   readonly replication?: Replication;
   /** The maximum number of a case's views that are served. Default 10. */
   readonly views?: number;
+  /** True if clients want instances in every case. Default: in some. */
+  readonly instances?: boolean | undefined;
   /** The number of concurrent cases: the database works while this process does. Default 1. */
   readonly workers?: number;
   /** The time limit for shrinking a case, in milliseconds. Default: five minutes. */
@@ -66,7 +68,7 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
   const work = async () => {
     while (options.goesOn({ tally, found })) {
       const one = await firstDifference(
-        { version, views: 2 * views },
+        { version, views: 2 * views, instances: options.instances },
         next++,
         (value, found) => {
           const kind = found ?? options.kind;
@@ -90,7 +92,7 @@ export async function fuzz(options: FuzzOptions): Promise<Progress> {
 type Run = (value: Case, kind: DifferenceKind | undefined) => Promise<void>;
 
 async function firstDifference(
-  of: { version: number; views: number },
+  of: CaseOptions,
   seed: number,
   run: Run,
   shrinkMs: number,

@@ -11,6 +11,7 @@ import type { Tally } from './tally.js';
 import { marksOf } from './tree.js';
 import type { Truth } from './truth.js';
 import type { FuzzView } from './view.js';
+import { takesArgs } from './wants.js';
 
 export interface JudgeParts {
   readonly truth: Truth;
@@ -36,17 +37,38 @@ export class Judge {
   async compare(client: FuzzClient, kind: DifferenceKind = 'rows'): Promise<void> {
     const { truth } = this.#parts;
     for (const view of truth.views) {
-      const expected = await truth.rows(view, client.user);
+      const expected = await this.#expected(view, client);
       if (!expected) continue;
       this.#note(view, client.user, expected);
       const rows = ofView(client.rows, view);
       if (isDeepStrictEqual(rows, expected)) continue;
       // If the result depends on the plan, the library makes it deterministic.
-      const correct = (await this.#isUncertain(view, client.user))
-        ? await this.#readAgain(view, client.user)
-        : expected;
+      const correct = (await this.#isUncertainFor(view, client)) ? await this.#readAgain(view, client) : expected;
       if (!isDeepStrictEqual(rows, correct)) throw new Difference(kind, describe(rows, correct), view);
     }
+  }
+
+  /** The rows of a view, or of the instances that a client wants; undefined if the view is not compared any more. */
+  async #expected(view: FuzzView, client: FuzzClient): Promise<Rows | undefined> {
+    const { truth } = this.#parts;
+    const joined = new Map<string, unknown>();
+    for (const user of this.#valuesFor(view, client)) {
+      const rows = await truth.rows(view, user, client.user);
+      if (!rows) return undefined;
+      for (const [key, value] of rows) {
+        if (joined.has(key) && !isDeepStrictEqual(joined.get(key), value)) {
+          truth.forget(view, 'the value of a row depends on the arguments');
+          return undefined;
+        }
+        joined.set(key, value);
+      }
+    }
+    return joined;
+  }
+
+  /** The users whose values a client's rows of a view are read with. */
+  #valuesFor(view: FuzzView, { user, wanted }: FuzzClient): readonly number[] {
+    return this.#parts.serving.hasInstances && takesArgs(view) ? wanted : [user];
   }
 
   #note(view: FuzzView, user: number, rows: Rows): void {
@@ -61,6 +83,11 @@ export class Judge {
     this.#changed.add(view.name);
   }
 
+  async #isUncertainFor(view: FuzzView, client: FuzzClient): Promise<boolean> {
+    for (const user of this.#valuesFor(view, client)) if (await this.#isUncertain(view, user)) return true;
+    return false;
+  }
+
   async #isUncertain(view: FuzzView, user: number): Promise<boolean> {
     if (marksOf(view.tree).some(({ kind }) => kind === 'chance')) return true;
     const { truth, database } = this.#parts;
@@ -73,8 +100,8 @@ export class Judge {
     return false;
   }
 
-  async #readAgain(view: FuzzView, user: number): Promise<Rows> {
-    return (await freshRows(this.#parts.serving, [view]))[user]!;
+  async #readAgain(view: FuzzView, { user, wanted }: FuzzClient): Promise<Rows> {
+    return (await freshRows(this.#parts.serving, [view], [], wanted))[user]!;
   }
 
   /**

@@ -5,6 +5,8 @@ import { FailedPull, type FuzzClient } from './client.js';
 import { Difference } from './difference.js';
 import { requestTo } from './requests.js';
 import type { Served } from './serving.js';
+import type { FuzzView } from './view.js';
+import { wantsOf } from './wants.js';
 
 const pokeEvent = 'data: poke\n\n';
 
@@ -17,6 +19,8 @@ export interface SubscribersParts {
   server(index: number): Promise<Served>;
   /** @throws Difference if the client then holds other rows than its views do */
   pull(client: FuzzClient, server: number): Promise<void>;
+  /** The views with arguments. */
+  instanced(): readonly FuzzView[];
   /** @throws Difference if the client holds other rows than its views do */
   compare(client: FuzzClient): Promise<void>;
 }
@@ -33,8 +37,17 @@ export class Subscribers {
   /** @throws FailedPull if a server refuses the client's stream */
   async add(client: FuzzClient, server: number): Promise<void> {
     const { sync } = await this.#parts.server(server);
-    this.#subscribers.push(await Subscriber.open(client, server, sync));
+    this.#subscribers.push(await Subscriber.open(client, server, sync, this.#parts.instanced()));
     await this.#parts.pull(client, server);
+  }
+
+  /** Reopens the stream of a client that wants other instances. */
+  async renew(client: FuzzClient): Promise<void> {
+    const at = this.#subscribers.findIndex((subscriber) => subscriber.client === client);
+    const [previous] = at < 0 ? [] : this.#subscribers.splice(at, 1);
+    if (!previous) return;
+    await previous.close();
+    await this.add(client, previous.server);
   }
 
   /** Reopens the streams that have ended with their server. */
@@ -102,13 +115,23 @@ class Subscriber {
     void this.#read();
   }
 
-  static async open(client: FuzzClient, server: number, { fetch }: Sync): Promise<Subscriber> {
+  static async open(
+    client: FuzzClient,
+    server: number,
+    { fetch }: Sync,
+    instanced: readonly FuzzView[],
+  ): Promise<Subscriber> {
     const query = new URLSearchParams({ clientGroupID: client.group, profileID: 'p' });
-    const response = await fetch(requestTo(`/sync/poke?${query}`, client.user));
+    const body = instanced.length > 0 ? { wants: wantsOf(instanced, client.wanted) } : undefined;
+    const response = await fetch(requestTo(`/sync/poke?${query}`, client.user, body));
     if (response.status !== 200) {
       throw new FailedPull(`no stream of pokes: ${response.status} ${await response.text()}`);
     }
     return new Subscriber(client, server, response.body!.getReader());
+  }
+
+  close(): Promise<void> {
+    return this.#reader.cancel();
   }
 
   /** True if it has been poked since the previous call. */

@@ -39,6 +39,8 @@ function describeStep(step: Step): string {
   if (step.kind === 'listen') return `-- client ${step.client} subscribes at server ${step.server}`;
   if (step.kind === 'poll') return `-- the servers poll for changes, and poked clients pull${during(step)}`;
   if (step.kind === 'pull') return `-- client ${step.client} pulls from server ${step.server}${during(step)}`;
+  if (step.kind === 'want')
+    return `-- client ${step.client} wants the instances of ${step.users.join(', ') || 'nobody'}`;
   if (step.kind === 'cohorts') return '-- the cohorts read, together and each alone';
   const text = textOf(step.statements).trimEnd();
   if (step.kind === 'ddl') return `-- DDL${step.needsMigrate ? ', and migrate' : ''}\n${text}`;

@@ -18,6 +18,7 @@ import type { Tally } from './tally.js';
 import { textOf } from './tree.js';
 import { Truth } from './truth.js';
 import { type FuzzView, objectionsTo } from './view.js';
+import { takesArgs } from './wants.js';
 import { Writers } from './writers.js';
 
 export interface RunOptions {
@@ -76,6 +77,7 @@ class CaseRun {
     server: (server) => this.#server(server),
     pull: (client, server) => this.#pull(client, server),
     compare: (client) => this.#judge.compare(client, 'missed poke'),
+    instanced: () => this.#instanced,
   });
   /** All tables have primary keys. */
   #keysAreThere = true;
@@ -93,6 +95,8 @@ class CaseRun {
       code: options.code,
       database,
       checksConsistency: value.environment.checksConsistency ?? false,
+      // Without a primary's answer, a standby need not have answered to new wants.
+      hasInstances: !options.replication && (value.environment.hasInstances ?? false),
       onRefused: (view, message) => this.#refused(view, message),
       onError: (message, error) => this.#errors.push(`${message}: ${JSON.stringify(error)}`),
     };
@@ -158,6 +162,11 @@ class CaseRun {
     return { ...served, truth: this.#truth, judge: this.#judge };
   }
 
+  /** The views with arguments. */
+  get #instanced(): readonly FuzzView[] {
+    return this.#serving.hasInstances ? this.#truth.views.filter(takesArgs) : [];
+  }
+
   #isStandby(server: number): boolean {
     return this.#follower !== undefined && server === 1;
   }
@@ -185,15 +194,26 @@ class CaseRun {
     if (step.kind === 'transaction') return this.#writers.perform(step);
     if (step.kind === 'pull') return this.#pull(this.#clients[step.client]!, step.server, step.commitAt);
     if (step.kind === 'listen') return this.#subscribe(this.#clients[step.client]!, this.#follower ? 0 : step.server);
+    if (step.kind === 'want') return this.#want(this.#clients[step.client]!, step.users);
     if (step.kind === 'cohorts') return this.#shared.compare(step.plan);
     if (step.kind === 'poll') return this.#subscribers.poll(this.#committingAt(step.commitAt));
     await this.#writers.define(step.statements);
     if (step.dropsKey) this.#keysAreThere = false;
     // A server may not have detected it yet. Its current response does not count, and its errors must not persist.
-    await this.#clients[0]!.pull((await this.#server(0)).sync).catch(() => {});
+    await this.#clients[0]!.pull((await this.#server(0)).sync, this.#instanced).catch(() => {});
     await this.#truth.refresh();
     await this.#start(step.needsMigrate);
     if (this.#truth.views.length > 0) await this.#pull(this.#clients[0]!, 1);
+  }
+
+  async #want(client: FuzzClient, users: readonly number[]): Promise<void> {
+    client.wanted = users;
+    try {
+      await this.#subscribers.renew(client);
+    } catch (error) {
+      if (!(error instanceof FailedPull)) throw error;
+      await this.#afterFailure(client, error);
+    }
   }
 
   async #subscribe(client: FuzzClient, server: number): Promise<void> {
@@ -216,7 +236,7 @@ class CaseRun {
     this.#errors.length = 0;
     let outcome: Outcome;
     try {
-      outcome = await client.pull(sync);
+      outcome = await client.pull(sync, this.#instanced);
     } catch (error) {
       if (!(error instanceof FailedPull)) throw error;
       await this.#afterFailure(client, error, truth);
@@ -258,8 +278,15 @@ class CaseRun {
 
   /** If a view cannot be read any more, pulls may fail. */
   async #afterFailure(client: FuzzClient, error: FailedPull, truth: Truth = this.#truth): Promise<void> {
+    // A join of many tables can take longer than a pull may.
+    if (this.#errors.some((message) => message.includes('No row came within')))
+      throw new InvalidCase('a pull takes too long');
     const before = truth.views;
-    for (const view of before) if (!(await truth.rows(view, client.user))) this.#truth.forget(view);
+    for (const view of before) {
+      for (const user of new Set([client.user, ...client.wanted])) {
+        if (!(await truth.rows(view, user, client.user))) this.#truth.forget(view);
+      }
+    }
     if (truth.views.length === before.length) {
       throw new Difference('failed pull', `${error.message}\n${this.#errors.join('\n')}`, this.#onlyView());
     }
@@ -277,5 +304,5 @@ class CaseRun {
 function concerns({ kind: step }: Step, sought: DifferenceKind | undefined): boolean {
   if (sought === undefined || step === 'ddl') return true;
   if (sought === 'refused' || sought === 'accepted' || sought === 'setup') return false;
-  return step === 'transaction' || (step === 'cohorts') === (sought === 'cohorts');
+  return step === 'transaction' || step === 'want' || (step === 'cohorts') === (sought === 'cohorts');
 }

@@ -1,6 +1,7 @@
 /**
  * `npm run stress -- fuzz --minutes 60 --seed 7 --postgres 15`: a long run on its own Postgres. With `--standby`, every
- * second server reads from a hot standby. With `--groups`, two partitions count as many.
+ * second server reads from a hot standby. With `--groups`, two partitions count as many. With `--instances`, clients of
+ * every case want instances of views with arguments; by default, those of some do.
  */
 import { parseArgs } from 'node:util';
 import { startServers } from '../../support/replication.js';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     'keep-going': { type: 'boolean', default: false },
     standby: { type: 'boolean', default: false },
     groups: { type: 'boolean', default: false },
+    instances: { type: 'boolean' },
   },
 });
 const seed = Number(values.seed);
@@ -38,6 +40,7 @@ try {
     version: await postgresVersion(servers.cluster),
     seed,
     workers: Number(values.workers),
+    instances: values.instances,
     ...(values.groups && { code: await loadGrouped() }),
     goesOn: ({ tally, found }) =>
       Date.now() < end && tally.cases < maxCases && (values['keep-going'] || found.length === 0),

@@ -2,14 +2,15 @@
 
 import type { Logger } from '../../../packages/tidemark/src/log.js';
 import type { Sync } from '../../../packages/tidemark/src/server.js';
-import { defineView } from '../../../packages/tidemark/src/view/define.js';
+import { defineView, type Views } from '../../../packages/tidemark/src/view/define.js';
 import { silent } from '../../support/log.js';
 import type { Code } from '../oracle/code.js';
 import type { CaseDatabase, HookedPool } from './database.js';
 import { Difference } from './difference.js';
 import { optionsOf } from './shape.js';
-import { valuesFor } from './users.js';
+import { userAt, valuesFor } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
+import { argsOptions, type InstanceArgs, takesArgs } from './wants.js';
 
 export interface Context {
   readonly userID: string;
@@ -24,6 +25,8 @@ export interface ServingOptions {
   readonly code: Code;
   readonly database: CaseDatabase;
   readonly checksConsistency: boolean;
+  /** True if the parameters of views come from arguments. */
+  readonly hasInstances: boolean;
   /** Called for a refused view, with the message. */
   readonly onRefused: (view: FuzzView, message: string) => void;
   readonly onError: (message: string, error: unknown) => void;
@@ -53,7 +56,12 @@ export async function servable(
 }
 
 async function start(options: ServingOptions, views: readonly FuzzView[], migrates: boolean): Promise<Served> {
-  if (migrates) await options.code.migrate({ database: options.database.url, views: toViews(views), log: silent });
+  if (migrates)
+    await options.code.migrate({
+      database: options.database.url,
+      views: toViews(views, options.hasInstances),
+      log: silent,
+    });
   return serve(options, views);
 }
 
@@ -87,7 +95,7 @@ async function refusedBy(
 
 /** @param settings planner settings */
 export async function serve(
-  { code, database, checksConsistency, onError }: ServingOptions,
+  { code, database, checksConsistency, hasInstances, onError }: ServingOptions,
   views: readonly FuzzView[],
   settings: readonly string[] = [],
 ): Promise<Served> {
@@ -101,7 +109,7 @@ export async function serve(
   const authenticate = (request: Request) => ({ userID: request.headers.get('Authorization')! });
   const sync = await code.createSync<Context>({
     database: pool,
-    views: toViews(views),
+    views: toViews(views, hasInstances),
     authenticate,
     log,
     consistencyChecks: checksConsistency ? 1 : 0,
@@ -111,12 +119,17 @@ export async function serve(
   return { sync, pool };
 }
 
-export function toViews(views: readonly FuzzView[]) {
+export function toViews(views: readonly FuzzView[], hasInstances: boolean): Views<Context> {
   return Object.fromEntries(
     views.map((view) => {
       const { text, parameters } = textOfView(view);
-      const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
-      return [view.name, defineView({ query, ...optionsOf(view) })];
+      const options = optionsOf(view);
+      if (!hasInstances || !takesArgs(view)) {
+        const query = ({ ctx }: { ctx: Context }) => ({ text, values: valuesFor(parameters, ctx.userID) });
+        return [view.name, defineView({ query, ...options })];
+      }
+      const query = ({ args }: { args: InstanceArgs }) => ({ text, values: valuesFor(parameters, userAt(args.user)) });
+      return [view.name, defineView({ query, ...options, ...argsOptions })];
     }),
   );
 }

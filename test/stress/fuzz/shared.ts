@@ -17,6 +17,7 @@ import { count, type Tally } from './tally.js';
 import type { Truth } from './truth.js';
 import { userAt, userIndexes, valuesFor } from './users.js';
 import { type FuzzView, textOfView } from './view.js';
+import { wantsOf } from './wants.js';
 
 /** Planner settings. A server ends up with the generic plan, which is made for all values. */
 export const plans: readonly (readonly string[])[] = [
@@ -46,6 +47,8 @@ interface CohortRead {
 export interface SharedParts {
   readonly code: Code;
   readonly database: CaseDatabase;
+  /** True if the parameters of views come from arguments. */
+  readonly hasInstances: boolean;
   readonly truth: Truth;
   readonly tally: Tally;
 }
@@ -65,7 +68,7 @@ export class SharedStatements {
   /** Starts again with the views that are compared. */
   async start(): Promise<void> {
     const { code } = this.#parts;
-    const views = new code.ClientViews(this.#plain, toViews(this.#parts.truth.views));
+    const views = new code.ClientViews(this.#plain, toViews(this.#parts.truth.views, this.#parts.hasInstances));
     this.#schemaCache = new code.SchemaCache(this.#plain, views);
     this.#base = (await code.readNewChanges(this.#plain, undefined, [])).snapshot;
   }
@@ -125,7 +128,11 @@ export class SharedStatements {
   }
 
   #resolve(index: number): Promise<ResolvedViews> {
-    return this.#schemaCache!.resolve({ ctx: { userID: userAt(index) }, profileID: 'p', schemaVersion: '' });
+    const { hasInstances, truth } = this.#parts;
+    const users = index % 2 === 0 ? [index] : [index, (index + 1) % userIndexes.length];
+    const requested = hasInstances ? wantsOf(truth.views, users) : [];
+    const wants = requested.map((want) => ({ ...want, requested: want }));
+    return this.#schemaCache!.resolve({ ctx: { userID: userAt(index) }, profileID: 'p', schemaVersion: '', wants });
   }
 
   /** Reads for each cohort alone. The query can fail with the values of an unknown user. */

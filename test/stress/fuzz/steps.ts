@@ -24,6 +24,8 @@ export type Step =
   | { readonly kind: 'listen'; readonly client: number; readonly server: number }
   /** The servers poll for changes. Poked clients pull, until none is poked. */
   | { readonly kind: 'poll'; readonly commitAt?: number }
+  /** From now on, the client wants the instances of these users. */
+  | { readonly kind: 'want'; readonly client: number; readonly users: readonly number[] }
   /** Several cohorts read together and each alone, by statements that are planned in this way. */
   | { readonly kind: 'cohorts'; readonly plan: number };
 

@@ -10,6 +10,8 @@ export interface Environment {
   readonly isPublished?: true;
   /** The servers check each client's consistency. */
   readonly checksConsistency?: true;
+  /** The parameters of views come from arguments, and clients want instances. */
+  readonly hasInstances?: true;
 }
 
 export function createEnvironment(choices: Choices): Environment {

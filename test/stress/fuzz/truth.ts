@@ -42,19 +42,24 @@ export class Truth {
     }
   }
 
-  forget(view: FuzzView): void {
+  /** @param reason counted, if given */
+  forget(view: FuzzView, reason?: string): void {
+    if (reason !== undefined) count(this.#tally.ended, reason);
     this.#columns.delete(view);
   }
 
-  /** Undefined if the view is not compared any more. */
-  async rows(view: FuzzView, user: number): Promise<Rows | undefined> {
+  /**
+   * Returns the rows for a user's values; undefined if the view is not compared any more.
+   * @param owner the user who receives the rows
+   */
+  async rows(view: FuzzView, user: number, owner = user): Promise<Rows | undefined> {
     if (!this.#columns.has(view)) return undefined;
-    const id = `${user} ${view.name}`;
+    const id = `${user} ${owner} ${view.name}`;
     const { version } = this.#data;
     const cached = this.#cache.get(id);
     if (cached?.version === version) return cached.rows;
     try {
-      const rows = await this.#read(view, user);
+      const rows = await this.#read(view, user, owner);
       this.#cache.set(id, { version, rows });
       return rows;
     } catch (error) {
@@ -66,9 +71,9 @@ export class Truth {
   }
 
   /** Reads with a client that has other settings, in the order in which rows arrive. */
-  async readBy(client: Client, view: FuzzView, user: number): Promise<Rows | undefined> {
+  async readBy(client: Client, view: FuzzView, user: number, owner = user): Promise<Rows | undefined> {
     const columns = this.#columns.get(view);
-    return columns && read(client, view, columns, user).catch(() => undefined);
+    return columns && read(client, view, columns, user, owner).catch(() => undefined);
   }
 
   /** Reads the columns again, which DDL may have changed. Views without their columns are removed. */
@@ -84,7 +89,7 @@ export class Truth {
     }
   }
 
-  #read(view: FuzzView, user: number): Promise<Rows> {
-    return read(this.#client, view, this.#columns.get(view)!, user);
+  #read(view: FuzzView, user: number, owner = user): Promise<Rows> {
+    return read(this.#client, view, this.#columns.get(view)!, user, owner);
   }
 }
