@@ -1,7 +1,7 @@
-import { and, BasicIndex, createCollection, createLiveQueryCollection, eq, gt, inArray } from '@tanstack/db';
+import { and, BasicIndex, createCollection, createLiveQueryCollection, eq, gt, inArray, like } from '@tanstack/db';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
-import { tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
+import { type OrderField, tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
 import { useApplication } from './application.js';
 import { type OnDemandClient, onDemandViews } from './on-demand.js';
 
@@ -174,6 +174,119 @@ describe('a collection on demand', () => {
     release();
     await expect.poll(() => todos.get('5')?.$synced).toBe(true);
     expect(titles(garden)).toEqual(['Oats', 'Roses', 'Tea']);
+  });
+});
+
+describe('the limit of a query', () => {
+  /** The arguments that the collection's queries have asked for. */
+  let limits: (readonly [limit: number, order: readonly OrderField[]])[];
+  /** Has the last todos of a list, in steps of two. */
+  const lastTodos = () =>
+    createCollection(
+      tidemarkCollectionOptions({
+        client,
+        view: 'lastTodo',
+        getKey: (todo) => todo.id,
+        syncMode: 'on-demand',
+        args: ['listID'],
+        limitArgs(limit, order) {
+          limits.push([limit, order]);
+          return order[0]?.field === 'sort' && order[0].direction === 'desc' ? { last: Math.ceil(limit / 2) * 2 } : {};
+        },
+        ttl: 0,
+        autoIndex: 'eager',
+        defaultIndexType: BasicIndex,
+      }),
+    );
+  type LastTodos = ReturnType<typeof lastTodos>;
+  const lastOf = (todos: LastTodos, limit: number, ...conditions: readonly 'milk'[]) =>
+    createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) =>
+          conditions.length > 0 ? and(eq(todo.listID, 'd'), like(todo.title, '%milk')) : eq(todo.listID, 'd'),
+        )
+        .orderBy(({ todo }) => todo.sort, 'desc')
+        .limit(limit),
+    );
+  const inOrder = (query: ReturnType<typeof lastOf>) => query.toArray.map(({ sort }) => sort);
+
+  beforeEach(async () => {
+    limits = [];
+    await sql(`
+      insert into list (id, owner_id, name) values ('d', 'ann', 'Long');
+      insert into todo (id, list_id, title, sort)
+      select 'd' || n, 'd', case n when 1 then 'Oat milk' else 'Tea' end, n from generate_series(1, 9) n`);
+  });
+
+  it('becomes an argument, so that the client has only the first rows', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 3);
+    await last.preload();
+    expect(inOrder(last)).toEqual([9, 8, 7]);
+    expect(limits[0]).toEqual([3, [{ field: 'sort', direction: 'desc', nulls: 'first' }]]);
+    expect(todos.size).toBe(4);
+  });
+
+  it('selects among rows with equal values as the view does', async () => {
+    await sql("update todo set sort = 1 where list_id = 'd'");
+    const todos = lastTodos();
+    const last = createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) => eq(todo.listID, 'd'))
+        .orderBy(({ todo }) => todo.sort, 'desc')
+        .orderBy(({ todo }) => todo.id)
+        .limit(3),
+    );
+    await last.preload();
+    expect(last.toArray.map(({ id }) => id)).toEqual(['d1', 'd2', 'd3']);
+    expect(limits[0]![1].map(({ field }) => field)).toEqual(['sort', 'id']);
+    expect(todos.size).toBe(4);
+  });
+
+  it('follows changes by others', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 4);
+    await last.preload();
+    await sql("insert into todo (id, list_id, title, sort) values ('new', 'd', 'New', 10)");
+    await expect.poll(() => inOrder(last)).toEqual([10, 9, 8, 7]);
+    await sql("delete from todo where id in ('new', 'd8')");
+    await expect.poll(() => inOrder(last)).toEqual([9, 7, 6, 5]);
+    await sql("update todo set sort = 20 where id = 'd1'");
+    await expect.poll(() => inOrder(last)).toEqual([20, 9, 7, 6]);
+    expect(new Set(limits.map(([limit]) => limit))).toEqual(new Set([4]));
+    expect(todos.size).toBe(4);
+  });
+
+  it('grows with the window of the query', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 2);
+    await last.preload();
+    expect(todos.size).toBe(2);
+    await last.utils.setWindow({ offset: 0, limit: 5 });
+    await expect.poll(() => inOrder(last)).toEqual([9, 8, 7, 6, 5]);
+    expect(todos.size).toBe(6);
+    await last.utils.setWindow({ offset: 4, limit: 2 });
+    await expect.poll(() => inOrder(last)).toEqual([5, 4]);
+  });
+
+  it('stays local for another order, and with further conditions', async () => {
+    const milk = lastOf(lastTodos(), 1, 'milk');
+    await milk.preload();
+    expect(inOrder(milk)).toEqual([1]);
+    expect(limits).toEqual([]);
+    const todos = lastTodos();
+    const first = createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) => eq(todo.listID, 'd'))
+        .orderBy(({ todo }) => todo.sort)
+        .limit(1),
+    );
+    await first.preload();
+    expect(inOrder(first)).toEqual([1]);
+    expect(todos.size).toBe(9);
   });
 });
 

@@ -3,13 +3,15 @@ import { ClientError, closedClient } from '../client-error.js';
 import type { Client } from '../create-client.js';
 import type { AnyViews } from '../types.js';
 import type { WantOptions } from '../wants/wants.js';
-import { instancesOf, type SubsetArgs } from './subsets.js';
+import { type LimitArgs, RequestedInstances } from './requested-instances.js';
+import type { SubsetArgs } from './subsets.js';
 import { followView } from './sync-view.js';
 
 /** The options of a collection that syncs what queries need. */
 export interface DemandOptions extends WantOptions {
   /** The names of the arguments. */
   readonly args: readonly string[];
+  readonly limitArgs?: LimitArgs | undefined;
 }
 
 /**
@@ -20,26 +22,27 @@ export function syncOnDemand<Mutators, Views extends AnyViews, Row extends objec
   client: Client<Mutators, Views>,
   name: keyof Views & string,
   getKey: (row: Row) => string,
-  { args, ttl }: DemandOptions,
+  { args, limitArgs, ttl }: DemandOptions,
 ): SyncConfig<Row, string> {
   return {
     rowUpdateMode: 'full',
     sync(collection) {
       const { stop, applied } = followView(client, name, getKey, collection);
-      const subsets = new Map<LoadSubsetOptions, readonly Wanted[]>();
+      const instances = new RequestedInstances(name, args, limitArgs);
+      const wants = new Map<LoadSubsetOptions, readonly Wanted[]>();
       const release = (subset: LoadSubsetOptions) => {
-        for (const wanted of subsets.get(subset) ?? []) wanted.release(subset.signal?.reason);
-        subsets.delete(subset);
+        for (const wanted of wants.get(subset) ?? []) wanted.release(subset.signal?.reason);
+        wants.delete(subset);
       };
       return {
         cleanup() {
-          for (const subset of [...subsets.keys()]) release(subset);
+          for (const subset of [...wants.keys()]) release(subset);
           stop();
         },
         loadSubset(subset) {
-          const wanted = instancesOf(name, args, subset.where).map((instance) => want(client, name, instance, ttl));
+          const wanted = instances.of(subset).map((instance) => want(client, name, instance, ttl));
           if (wanted.length === 0) return true;
-          subsets.set(subset, wanted);
+          wants.set(subset, wanted);
           return Promise.all(wanted.map(({ complete }) => complete)).then(async () => void (await applied()));
         },
         unloadSubset: release,
