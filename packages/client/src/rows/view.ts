@@ -56,7 +56,7 @@ export interface ClientData {
   use(instance: string, ttl: Ttl | undefined): () => void;
   /** The keys whose values differ from the server's. */
   readonly unconfirmed: Observable<ReadonlySet<string>>;
-  /** What the last answer of the server was about. */
+  /** The views and instances that the server's last answer was about. */
   readonly answered: Observable<IsAnswered>;
   /** True if the user has signed out, so there is no more data. */
   readonly hasEnded: boolean;

@@ -79,9 +79,9 @@ export class Answered {
   #asked: readonly string[] | undefined;
   /** True from a request until its answer has been applied, or cannot be. If it gets none, the engine repeats it. */
   #isAsking = false;
-  /** What the last answer is about, whether or not it has been applied. */
+  /** The views and instances that the last answer is about, whether or not it has been applied. */
   #received: IsAnswered = () => false;
-  /** What the last applied answer was about. */
+  /** The views and instances that the last applied answer was about. */
   readonly latest: Cell<IsAnswered> = new Cell(this.#received);
   /** True if the last answer left out views, so that the next one has more. */
   hasLater = false;
