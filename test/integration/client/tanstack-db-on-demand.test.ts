@@ -1,4 +1,16 @@
-import { and, BasicIndex, createCollection, createLiveQueryCollection, eq, gt, inArray, like } from '@tanstack/db';
+import { randomUUID } from 'node:crypto';
+import {
+  and,
+  BasicIndex,
+  collectionOptions,
+  createCollection,
+  createLiveQueryCollection,
+  DbClient,
+  eq,
+  gt,
+  inArray,
+  like,
+} from '@tanstack/db';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
 import { type OrderField, tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
@@ -287,6 +299,123 @@ describe('the limit of a query', () => {
     await first.preload();
     expect(inOrder(first)).toEqual([1]);
     expect(todos.size).toBe(9);
+  });
+});
+
+describe('the initial data of a collection', () => {
+  const seeds = [
+    { id: '2', listID: 'a', title: 'Red roses', done: false, sort: 2 },
+    { id: '7', listID: 'a', title: 'Tulips', done: false, sort: 7 },
+  ];
+  /** The titles of the rows that a query has shown. */
+  let shown: (string | undefined)[][];
+
+  /** Opens a client that has stored the lists and the todos of the lists a and b before, and holds its requests. */
+  async function returning(): Promise<OnDemandClient> {
+    const user = randomUUID();
+    const earlier = application.client({ user }) as unknown as OnDemandClient;
+    for (const listID of ['a', 'b']) earlier.view('todo', { listID }).subscribe(() => {}, { ttl: 'forever' });
+    for (const [listID, count] of [
+      ['a', 2],
+      ['b', 1],
+    ] as const) {
+      await expect.poll(() => earlier.view('todo', { listID }).list()).toHaveLength(count);
+    }
+    await earlier.close();
+    await sql(`
+      update todo set title = 'Red roses' where id = '2'; delete from todo where id = '3';
+      insert into todo (id, list_id, title, sort) values ('7', 'a', 'Tulips', 7);
+      update list set name = 'Yard' where id = 'a'`);
+    hold();
+    return application.client({ user }) as unknown as OnDemandClient;
+  }
+
+  /** A collection of a client's todos that a server has rendered. */
+  const rendered = (of: OnDemandClient) =>
+    new DbClient().collection(
+      collectionOptions({
+        id: 'todos',
+        ...tidemarkCollectionOptions({
+          client: of,
+          view: 'todo',
+          getKey: (todo) => todo.id,
+          syncMode: 'on-demand',
+          args: ['listID'],
+          autoIndex: 'eager',
+          defaultIndexType: BasicIndex,
+        }),
+      }),
+      { initialData: seeds },
+    );
+
+  function show(todos: Todos, listID: string) {
+    const query = ofLists(todos, listID);
+    shown = [];
+    query.subscribeChanges(() => shown.push(titles(query)), { includeInitialState: true });
+    return query;
+  }
+
+  it('replaces the rows of an earlier visit until the server has answered', async () => {
+    const tab = await returning();
+    const todos = rendered(tab);
+    const garden = show(todos as never, 'a');
+    await garden.preload();
+    await expect.poll(() => tab.view('todo', { listID: 'a' }).list()).toHaveLength(2);
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    // Other instances have no initial data.
+    const shopping = ofLists(todos as never, 'b');
+    await shopping.preload();
+    expect(titles(shopping)).toEqual(['Milk']);
+    await sql("delete from todo where id = '7'");
+    release();
+    await expect.poll(() => titles(garden)).toEqual(['Red roses']);
+    expect(shown.flat()).not.toContain('Oats');
+    expect(shown.flat()).not.toContain('Roses');
+  });
+
+  it('shows the changes of the user until then', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    await tab.mutate.todo.create({ id: '9', listID: 'a', title: 'Lilies', sort: 9 });
+    await expect.poll(() => titles(garden)).toEqual(['Lilies', 'Red roses', 'Tulips']);
+    await tab.mutate.todo.delete({ id: '2' });
+    await expect.poll(() => titles(garden)).toEqual(['Lilies', 'Tulips']);
+    release();
+    await expect.poll(() => tab.pending.get()).toEqual([]);
+    expect(titles(garden)).toEqual(['Lilies', 'Tulips']);
+    expect(shown.flat()).not.toContain('Oats');
+  });
+
+  it('gives way to the rows of an earlier visit if the server cannot be reached', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    tab.setOnline(false);
+    await expect.poll(() => titles(garden)).toEqual(['Oats', 'Roses']);
+  });
+
+  it('is gone after a sign-out', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    await tab.signOut();
+    await expect.poll(() => titles(garden)).toEqual([]);
+  });
+
+  it('also replaces the rows of a view without arguments', async () => {
+    const tab = await returning();
+    const options = tidemarkCollectionOptions({ client: tab, view: 'list', getKey: ({ id }) => id });
+    const lists = new DbClient().collection(collectionOptions({ id: 'lists', ...options }), {
+      initialData: [{ id: 'a', name: 'Yard', ownerID: 'ann' }],
+    });
+    await lists.preload();
+    await expect.poll(() => tab.view('list').list()).toHaveLength(3);
+    expect(lists.toArray.map(({ name }) => name)).toEqual(['Yard']);
+    release();
+    await expect.poll(() => lists.toArray.map(({ name }) => name)).toEqual(['Yard', 'Shopping', 'Work']);
   });
 });
 
