@@ -28,7 +28,7 @@ export class Seeds {
 
   /** True if seeds replace a row. */
   replace(row: object): boolean {
-    return this.#keys.has(this.instanceOf(row));
+    return this.#keys.size > 0 && this.#keys.has(this.instanceOf(row));
   }
 
   /** Ends the seeds of an instance. Returns their keys. */
