@@ -50,7 +50,7 @@ it('the documented command installs one copy of @tanstack/db, and the code compi
   expect(command).toMatch(/^npm install \S+$/);
   await install(...command.split(' ').slice(2));
   expect(await copies()).toHaveLength(1);
-  const blocks = { 'notes.ts': notes, 'on-demand.ts': onDemand, 'limited.ts': limited, 'rendered.ts': rendered };
+  const blocks = { 'notes.ts': notes, 'on-demand.ts': onDemand, 'only-first.ts': limited, 'rendered.ts': rendered };
   expect(await compile(folder, { 'server.ts': server, ...blocks })).toBe('');
 });
 
