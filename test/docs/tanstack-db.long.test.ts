@@ -24,7 +24,7 @@ const server = `
   const create = defineMutator(z.object({ id: z.string(), body: z.string() }), () => {});
   export const views = { note, issue };
   export const mutators = defineMutators({ note: { create } });`;
-const [notes = '', onDemand = '', ...moreBlocks] = blocksOf('docs/tanstack-db.md', 'ts');
+const [notes = '', onDemand = '', limited = '', rendered = '', ...moreBlocks] = blocksOf('docs/tanstack-db.md', 'ts');
 
 const install = (...packages: string[]) =>
   npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...packages);
@@ -50,7 +50,8 @@ it('the documented command installs one copy of @tanstack/db, and the code compi
   expect(command).toMatch(/^npm install \S+$/);
   await install(...command.split(' ').slice(2));
   expect(await copies()).toHaveLength(1);
-  expect(await compile(folder, { 'server.ts': server, 'notes.ts': notes, 'on-demand.ts': onDemand })).toBe('');
+  const blocks = { 'notes.ts': notes, 'on-demand.ts': onDemand, 'only-first.ts': limited, 'rendered.ts': rendered };
+  expect(await compile(folder, { 'server.ts': server, ...blocks })).toBe('');
 });
 
 /** Returns the compiler's first error. */

@@ -1,4 +1,13 @@
-import { type ClientOptions, createClient, type Mutate, type ViewState } from '@tidemark/client';
+import {
+  type ClientMutator,
+  type ClientMutators,
+  type ClientOptions,
+  type ClientTransaction,
+  createClient,
+  type Mutate,
+  type ViewState,
+  type WriteView,
+} from '@tidemark/client';
 import { defineMutator, defineMutators, defineView, sql } from 'tidemark';
 import { z } from 'zod';
 import { type Equal, holds } from './app.js';
@@ -41,6 +50,19 @@ const client = createClient<Mutators, Views>({
 });
 createClient<Mutators, Views>({ user: 'ann', mutators: { 'todo.create': (tx, { id }) => tx.view('todo').delete(id) } });
 createClient<Mutators, Views>({ user: 'ann' });
+
+/** A function of several mutators. */
+async function finish(tx: ClientTransaction<Views>, { id }: { id: string }): Promise<void> {
+  const todos = tx.view('todo');
+  holds<Equal<typeof todos, WriteView<Todo>>>();
+  await todos.update(id, { done: true });
+}
+const clear: ClientMutator<{ id: string }, Views> = (tx, args) => {
+  holds<Equal<typeof tx, ClientTransaction<Views>>>();
+  return finish(tx, args);
+};
+const optimistic: ClientMutators<Mutators, Views> = { todo: { create: finish, items: { clear } } };
+createClient<Mutators, Views>({ user: 'ann', mutators: optimistic });
 
 await client.mutate.todo.create({ id: 'a', title: 'Milk' });
 await client.mutate['todo.create']({ id: 'a', title: 'Milk' });
@@ -106,6 +128,11 @@ export function wrong(mutate: Mutate<Mutators>, options: ClientOptions<Mutators,
   create({ user: 'ann', mutators: { 'todo.create': (tx, { name }) => tx.view('todo').delete(name) } });
   // @ts-expect-error The row lacks fields.
   create({ user: 'ann', mutators: { 'todo.create': (tx, args) => tx.view('todo').set('a', args) } });
+  // @ts-expect-error The transaction has no such view.
+  const remove = (tx: ClientTransaction<Views>, { name }: { name: string }) => tx.view('todos').delete(name);
+  // @ts-expect-error The function takes other args than the mutator.
+  const other: ClientMutators<Mutators, Views> = { todo: { create: remove } };
+  create({ user: 'ann', mutators: other });
   // @ts-expect-error There is no such view to write to.
   create({ user: 'ann', mutators: { 'todo.create': (tx) => tx.view('todos').delete('a') } });
   // @ts-expect-error There is no such view to have a prefix.

@@ -16,7 +16,7 @@ const views = {
   name: defineView({ query: () => sql<{ id: string; name: string }>`select * from name`, key: 'id', value: 'name' }),
   free: defineView({ query: () => sql`select 1 as id`, key: 'id' }),
   inList: defineView({
-    args: z.object({ listID: z.string(), done: z.boolean().optional() }),
+    args: z.object({ listID: z.string(), done: z.boolean().optional(), first: z.int().optional() }),
     query: ({ args }) => sql<Todo>`select * from todo where list_id = ${args.listID}`,
     key: 'id',
   }),
@@ -58,6 +58,16 @@ createCollection(tidemarkCollectionOptions({ client, view: 'free', getKey: () =>
 const onDemand = { client, view: 'inList', getKey: ({ id }: Todo) => id, syncMode: 'on-demand' } as const;
 const inList = createCollection(tidemarkCollectionOptions({ ...onDemand, args: ['listID'], ttl: 'forever' }));
 createCollection(tidemarkCollectionOptions({ ...onDemand, args: ['listID', 'done'], ttl: 0 }));
+createCollection(
+  tidemarkCollectionOptions({
+    ...onDemand,
+    args: ['listID'],
+    limitArgs: (limit, [first]) => {
+      holds<Equal<typeof limit, number>>();
+      return first?.field === 'id' && first.direction === 'asc' ? { first: limit } : {};
+    },
+  }),
+);
 const home: Todo | undefined = createLiveQueryCollection((q) =>
   q.from({ todo: inList }).where(({ todo }) => eq(todo.listID, 'home')),
 ).toArray[0];
@@ -83,6 +93,8 @@ export function wrong(): void {
   tidemarkCollectionOptions(onDemand);
   // @ts-expect-error The view has no such argument.
   tidemarkCollectionOptions({ ...onDemand, args: ['id'] });
+  // @ts-expect-error The argument has another type.
+  tidemarkCollectionOptions({ ...onDemand, args: ['listID'], limitArgs: () => ({ first: 'all' }) });
   // @ts-expect-error The view has no arguments.
   tidemarkCollectionOptions({ client, view: 'todo', getKey: ({ id }) => id, syncMode: 'on-demand', args: ['listID'] });
   // @ts-expect-error The row has no such field.

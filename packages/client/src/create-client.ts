@@ -104,6 +104,10 @@ function prepareClient(
     subscribe: (body, listener) => session.start().engine.subscriptions.subscribe(body, listener),
     watch: (prefix, listener) => session.start().engine.subscriptions.watch(prefix, listener),
     use: (instance, ttl) => session.start().wants.use(instance, ttl),
+    answered: session.observe(
+      () => false,
+      ({ engine }) => engine.answered!.latest,
+    ),
     unconfirmed: session.observe(new Set(), ({ engine }) => engine.unconfirmed),
     get hasEnded() {
       return session.current?.engine.subscriptions.hasEnded ?? false;

@@ -8,26 +8,21 @@ export interface Observable<Value> {
 
 /** The application's listeners. A function that is added twice is called twice. */
 export class Listeners<Value> {
-  readonly #functions = new Map<symbol, (value: Value) => void>();
+  readonly #entries = new Set<{ readonly listener: (value: Value) => void }>();
 
   get size(): number {
-    return this.#functions.size;
+    return this.#entries.size;
   }
 
-  /** Adds a listener. Returns the ID to remove it by. */
-  add(listener: (value: Value) => void): symbol {
-    const id = Symbol('listener');
-    this.#functions.set(id, listener);
-    return id;
-  }
-
-  /** Returns false if the listener has been removed already. */
-  remove(id: symbol): boolean {
-    return this.#functions.delete(id);
+  /** Adds a listener. Returns a function that removes it, and that returns false if it has been removed already. */
+  add(listener: (value: Value) => void): () => boolean {
+    const entry = { listener };
+    this.#entries.add(entry);
+    return () => this.#entries.delete(entry);
   }
 
   call(value: Value): void {
-    for (const listener of [...this.#functions.values()]) isolate(() => listener(value));
+    for (const { listener } of [...this.#entries]) isolate(() => listener(value));
   }
 }
 
@@ -47,10 +42,10 @@ export class Cell<Value> implements Observable<Value> {
   readonly get = (): Value => this.#value;
 
   readonly subscribe = (listener: (value: Value) => void): (() => void) => {
-    const id = this.#listeners.add(listener);
+    const remove = this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#disconnect = this.#connect?.(this);
     return () => {
-      if (this.#listeners.remove(id) && this.#listeners.size === 0) this.#disconnect?.();
+      if (remove() && this.#listeners.size === 0) this.#disconnect?.();
     };
   };
 

@@ -37,8 +37,7 @@ export class Refusals {
 
   /** Calls the listener for each new refusal. Returns an unsubscribe function. */
   listen(listener: (refusal: Refusal) => void): () => void {
-    const id = this.#listeners.add(listener);
-    return () => void this.#listeners.remove(id);
+    return this.#listeners.add(listener);
   }
 
   #apply(diff: readonly DiffOperation[], notify: boolean): void {

@@ -8,3 +8,4 @@ export {
   type TidemarkCollectionOptions,
   tidemarkCollectionOptions,
 } from './tanstack-db/collection-options.js';
+export type { OrderField } from './tanstack-db/requested-instances.js';

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect } from 'vitest';
+import type { Treatment } from '../../stress/hostile/proxy.js';
 import { type Tab, useClientPages } from './client-page.js';
 import { it } from './fixture.js';
 import type { Shown } from './react-page.tsx';
@@ -112,16 +113,54 @@ describe('the initial rows of a view', () => {
     expect([...different]).toEqual(['["Rendered"]', '["Garden","Shopping"]']);
   });
 
-  it('give way to local rows before the server has answered', async () => {
+  /** Opens a tab of a profile that has stored the lists before, with this treatment of its requests. */
+  async function returning(treatment: Treatment): Promise<void> {
     const profile = await pages.profile();
     tab = await profile.tab('ann');
     await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
     await expect.poll(() => tab.page.evaluate(() => window.client.status.get().storage)).toBe('saved');
     await tab.page.close();
+    await pages.pool.query("update list set name = 'Yard' where id = 'a'");
     profile.setSyncing(false);
+    profile.treat('/sync/', treatment);
     tab = await profile.tab('ann');
+    await expect.poll(tab.lists).toEqual(['Garden', 'Shopping']);
+  }
+
+  it.each(['useView', 'useSuspenseView'] as const)('of %s show instead of those of an earlier visit', async (names) => {
+    await returning({ kind: 'delay', ms: 2_000 });
+    await show({ names, initial });
+    await expect.poll(sections).toEqual(['Rendered']);
+    await expect.poll(sections).toEqual(['Yard,Shopping']);
+    const different = new Set((await rendered()).map((rows) => JSON.stringify(rows)));
+    expect([...different]).toEqual(['["Rendered"]', '["Yard","Shopping"]']);
+  });
+
+  it('give way to the rows of an earlier visit if the server cannot be reached', async () => {
+    await returning({ kind: 'reset request' });
     await show({ names: 'useView', initial });
     await expect.poll(sections).toEqual(['Garden,Shopping']);
+  });
+
+  it.each([
+    [
+      'a new',
+      async () => {
+        const profile = await pages.profile();
+        profile.treat('/sync/', { kind: 'delay', ms: 3_000 });
+        tab = await profile.tab('ann');
+      },
+    ],
+    ['a known', () => returning({ kind: 'delay', ms: 3_000 })],
+  ])('show the user’s changes in %s browser before the server has answered', async (_, open) => {
+    await open();
+    await show({ names: 'useView', initial });
+    await expect.poll(sections).toEqual(['Rendered']);
+    await tab.page.getByRole('button').click();
+    await expect.poll(sections, { timeout: 1_500 }).toEqual(['Rendered,Pressed']);
+    await expect.poll(sections).toEqual([expect.stringMatching(/^(Garden|Yard),Shopping,Pressed$/)]);
+    expect(new Set((await rendered()).map((rows) => JSON.stringify(rows))).size).toBe(3);
+    await expect.poll(tab.status).toBe('online 0');
   });
 
   it('give way to the answer that there are none', async () => {

@@ -23,6 +23,36 @@ it('the first page shows the rows that the server has rendered, and is live afte
   expect(await page.evaluate(() => window.rows.fewest)).toBeGreaterThan(0);
 });
 
+it('a later visit shows the rows that the server has rendered, and no older ones', async () => {
+  const tracker = await visit(`/ann/${first}`);
+  const { page, issue, watching } = tracker;
+  await synced(tracker, await countOf(first));
+  await online(tracker);
+  // The data has been saved by then.
+  await page.waitForTimeout(2_000);
+  await sql("update issue set title = 'Test renamed' where id = 'test-2'");
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/sync/pull', async (route) => {
+    await held;
+    await route.continue();
+  });
+  watching.allow(/failed: .*\/sync\//);
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.body?.textContent?.includes('Test 2')) document.documentElement.dataset.older = 'true';
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+  await page.reload();
+  await issue('Test renamed').waitFor();
+  await page.waitForTimeout(1_500);
+  answer();
+  await online(tracker);
+  expect(await page.locator('html').getAttribute('data-older')).toBeNull();
+});
+
 it('only the opened projects are synced', async () => {
   const tracker = await visit(`/ann/${first}`);
   await synced(tracker, await countOf(first));

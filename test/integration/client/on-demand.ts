@@ -14,6 +14,16 @@ const todo = defineView({
   key: 'id',
 });
 
-export const onDemandViews = { ...views, todo };
+/** The todos of a list of the user's own: all, or the last ones. */
+const lastTodo = defineView({
+  args: z.object({ listID: z.string(), last: z.int().positive().optional() }),
+  query: ({ ctx, args }) => sql<Todo>`
+    select id, list_id as "listID", title, done, sort from todo
+    where list_id = ${args.listID} and list_id in (select id from list where owner_id = ${ctx.userID})
+    order by sort desc, id limit ${args.last ?? null}`,
+  key: 'id',
+});
+
+export const onDemandViews = { ...views, todo, lastTodo };
 
 export type OnDemandClient = Client<typeof mutators, typeof onDemandViews>;

@@ -1,7 +1,19 @@
-import { and, BasicIndex, createCollection, createLiveQueryCollection, eq, gt, inArray } from '@tanstack/db';
+import { randomUUID } from 'node:crypto';
+import {
+  and,
+  BasicIndex,
+  collectionOptions,
+  createCollection,
+  createLiveQueryCollection,
+  DbClient,
+  eq,
+  gt,
+  inArray,
+  like,
+} from '@tanstack/db';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { authenticate } from '../../../examples/tasks/src/auth.js';
-import { tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
+import { type OrderField, tidemarkCollectionOptions } from '../../../packages/client/src/tanstack-db.js';
 import { useApplication } from './application.js';
 import { type OnDemandClient, onDemandViews } from './on-demand.js';
 
@@ -174,6 +186,236 @@ describe('a collection on demand', () => {
     release();
     await expect.poll(() => todos.get('5')?.$synced).toBe(true);
     expect(titles(garden)).toEqual(['Oats', 'Roses', 'Tea']);
+  });
+});
+
+describe('the limit of a query', () => {
+  /** The arguments that the collection's queries have asked for. */
+  let limits: (readonly [limit: number, order: readonly OrderField[]])[];
+  /** Has the last todos of a list, in steps of two. */
+  const lastTodos = () =>
+    createCollection(
+      tidemarkCollectionOptions({
+        client,
+        view: 'lastTodo',
+        getKey: (todo) => todo.id,
+        syncMode: 'on-demand',
+        args: ['listID'],
+        limitArgs(limit, order) {
+          limits.push([limit, order]);
+          return order[0]?.field === 'sort' && order[0].direction === 'desc' ? { last: Math.ceil(limit / 2) * 2 } : {};
+        },
+        ttl: 0,
+        autoIndex: 'eager',
+        defaultIndexType: BasicIndex,
+      }),
+    );
+  type LastTodos = ReturnType<typeof lastTodos>;
+  const lastOf = (todos: LastTodos, limit: number, ...conditions: readonly 'milk'[]) =>
+    createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) =>
+          conditions.length > 0 ? and(eq(todo.listID, 'd'), like(todo.title, '%milk')) : eq(todo.listID, 'd'),
+        )
+        .orderBy(({ todo }) => todo.sort, 'desc')
+        .limit(limit),
+    );
+  const inOrder = (query: ReturnType<typeof lastOf>) => query.toArray.map(({ sort }) => sort);
+
+  beforeEach(async () => {
+    limits = [];
+    await sql(`
+      insert into list (id, owner_id, name) values ('d', 'ann', 'Long');
+      insert into todo (id, list_id, title, sort)
+      select 'd' || n, 'd', case n when 1 then 'Oat milk' else 'Tea' end, n from generate_series(1, 9) n`);
+  });
+
+  it('becomes an argument, so that the client has only the first rows', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 3);
+    await last.preload();
+    expect(inOrder(last)).toEqual([9, 8, 7]);
+    expect(limits[0]).toEqual([3, [{ field: 'sort', direction: 'desc', nulls: 'first' }]]);
+    expect(todos.size).toBe(4);
+  });
+
+  it('selects among rows with equal values as the view does', async () => {
+    await sql("update todo set sort = 1 where list_id = 'd'");
+    const todos = lastTodos();
+    const last = createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) => eq(todo.listID, 'd'))
+        .orderBy(({ todo }) => todo.sort, 'desc')
+        .orderBy(({ todo }) => todo.id)
+        .limit(3),
+    );
+    await last.preload();
+    expect(last.toArray.map(({ id }) => id)).toEqual(['d1', 'd2', 'd3']);
+    expect(limits[0]![1].map(({ field }) => field)).toEqual(['sort', 'id']);
+    expect(todos.size).toBe(4);
+  });
+
+  it('follows changes by others', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 4);
+    await last.preload();
+    await sql("insert into todo (id, list_id, title, sort) values ('new', 'd', 'New', 10)");
+    await expect.poll(() => inOrder(last)).toEqual([10, 9, 8, 7]);
+    await sql("delete from todo where id in ('new', 'd8')");
+    await expect.poll(() => inOrder(last)).toEqual([9, 7, 6, 5]);
+    await sql("update todo set sort = 20 where id = 'd1'");
+    await expect.poll(() => inOrder(last)).toEqual([20, 9, 7, 6]);
+    expect(new Set(limits.map(([limit]) => limit))).toEqual(new Set([4]));
+    expect(todos.size).toBe(4);
+  });
+
+  it('grows with the window of the query', async () => {
+    const todos = lastTodos();
+    const last = lastOf(todos, 2);
+    await last.preload();
+    expect(todos.size).toBe(2);
+    await last.utils.setWindow({ offset: 0, limit: 5 });
+    await expect.poll(() => inOrder(last)).toEqual([9, 8, 7, 6, 5]);
+    expect(todos.size).toBe(6);
+    await last.utils.setWindow({ offset: 4, limit: 2 });
+    await expect.poll(() => inOrder(last)).toEqual([5, 4]);
+  });
+
+  it('stays local for another order, and with further conditions', async () => {
+    const milk = lastOf(lastTodos(), 1, 'milk');
+    await milk.preload();
+    expect(inOrder(milk)).toEqual([1]);
+    expect(limits).toEqual([]);
+    const todos = lastTodos();
+    const first = createLiveQueryCollection((q) =>
+      q
+        .from({ todo: todos })
+        .where(({ todo }) => eq(todo.listID, 'd'))
+        .orderBy(({ todo }) => todo.sort)
+        .limit(1),
+    );
+    await first.preload();
+    expect(inOrder(first)).toEqual([1]);
+    expect(todos.size).toBe(9);
+  });
+});
+
+describe('the initial data of a collection', () => {
+  const seeds = [
+    { id: '2', listID: 'a', title: 'Red roses', done: false, sort: 2 },
+    { id: '7', listID: 'a', title: 'Tulips', done: false, sort: 7 },
+  ];
+  /** The titles of the rows that a query has shown. */
+  let shown: (string | undefined)[][];
+
+  /** Opens a client that has stored the lists and the todos of the lists a and b before, and holds its requests. */
+  async function returning(): Promise<OnDemandClient> {
+    const user = randomUUID();
+    const earlier = application.client({ user }) as unknown as OnDemandClient;
+    for (const listID of ['a', 'b']) earlier.view('todo', { listID }).subscribe(() => {}, { ttl: 'forever' });
+    for (const [listID, count] of [
+      ['a', 2],
+      ['b', 1],
+    ] as const) {
+      await expect.poll(() => earlier.view('todo', { listID }).list()).toHaveLength(count);
+    }
+    await earlier.close();
+    await sql(`
+      update todo set title = 'Red roses' where id = '2'; delete from todo where id = '3';
+      insert into todo (id, list_id, title, sort) values ('7', 'a', 'Tulips', 7);
+      update list set name = 'Yard' where id = 'a'`);
+    hold();
+    return application.client({ user }) as unknown as OnDemandClient;
+  }
+
+  /** A collection of a client's todos that a server has rendered. */
+  const rendered = (of: OnDemandClient) =>
+    new DbClient().collection(
+      collectionOptions({
+        id: 'todos',
+        ...tidemarkCollectionOptions({
+          client: of,
+          view: 'todo',
+          getKey: (todo) => todo.id,
+          syncMode: 'on-demand',
+          args: ['listID'],
+          autoIndex: 'eager',
+          defaultIndexType: BasicIndex,
+        }),
+      }),
+      { initialData: seeds },
+    );
+
+  function show(todos: Todos, listID: string) {
+    const query = ofLists(todos, listID);
+    shown = [];
+    query.subscribeChanges(() => shown.push(titles(query)), { includeInitialState: true });
+    return query;
+  }
+
+  it('replaces the rows of an earlier visit until the server has answered', async () => {
+    const tab = await returning();
+    const todos = rendered(tab);
+    const garden = show(todos as never, 'a');
+    await garden.preload();
+    await expect.poll(() => tab.view('todo', { listID: 'a' }).list()).toHaveLength(2);
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    // Other instances have no initial data.
+    const shopping = ofLists(todos as never, 'b');
+    await shopping.preload();
+    expect(titles(shopping)).toEqual(['Milk']);
+    await sql("delete from todo where id = '7'");
+    release();
+    await expect.poll(() => titles(garden)).toEqual(['Red roses']);
+    expect(shown.flat()).not.toContain('Oats');
+    expect(shown.flat()).not.toContain('Roses');
+  });
+
+  it('shows the changes of the user until then', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    await tab.mutate.todo.create({ id: '9', listID: 'a', title: 'Lilies', sort: 9 });
+    await expect.poll(() => titles(garden)).toEqual(['Lilies', 'Red roses', 'Tulips']);
+    await tab.mutate.todo.delete({ id: '2' });
+    await expect.poll(() => titles(garden)).toEqual(['Lilies', 'Tulips']);
+    release();
+    await expect.poll(() => tab.pending.get()).toEqual([]);
+    expect(titles(garden)).toEqual(['Lilies', 'Tulips']);
+    expect(shown.flat()).not.toContain('Oats');
+  });
+
+  it('gives way to the rows of an earlier visit if the server cannot be reached', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    tab.setOnline(false);
+    await expect.poll(() => titles(garden)).toEqual(['Oats', 'Roses']);
+  });
+
+  it('is gone after a sign-out', async () => {
+    const tab = await returning();
+    const garden = show(rendered(tab) as never, 'a');
+    await garden.preload();
+    expect(titles(garden)).toEqual(['Red roses', 'Tulips']);
+    await tab.signOut();
+    await expect.poll(() => titles(garden)).toEqual([]);
+  });
+
+  it('also replaces the rows of a view without arguments', async () => {
+    const tab = await returning();
+    const options = tidemarkCollectionOptions({ client: tab, view: 'list', getKey: ({ id }) => id });
+    const lists = new DbClient().collection(collectionOptions({ id: 'lists', ...options }), {
+      initialData: [{ id: 'a', name: 'Yard', ownerID: 'ann' }],
+    });
+    await lists.preload();
+    await expect.poll(() => tab.view('list').list()).toHaveLength(3);
+    expect(lists.toArray.map(({ name }) => name)).toEqual(['Yard']);
+    release();
+    await expect.poll(() => lists.toArray.map(({ name }) => name)).toEqual(['Yard', 'Shopping', 'Work']);
   });
 });
 

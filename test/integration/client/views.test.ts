@@ -181,3 +181,38 @@ it('the client encodes keys of several columns as the server does', async () => 
   expect(await client.view('list').get('x/%')).toMatchObject({ name: 'Odd' });
   expect(await client.view('list').get(['x/%'])).toMatchObject({ name: 'Odd' });
 });
+
+describe('whether the server has answered', () => {
+  it('is false after a start with stored rows, and true once its first answer has been applied', async () => {
+    const user = randomUUID();
+    const before = application.client({ user });
+    await expect.poll(() => before.view('todo').list()).toHaveLength(3);
+    await before.close();
+    const tab = application.client({ user });
+    tab.setOnline(false);
+    const todos = tab.view('todo').observe();
+    const isAnswered = tab.view('todo').observeAnswered();
+    const titlesWhenAnswered: (readonly string[])[] = [];
+    todos.subscribe(() => {});
+    isAnswered.subscribe((is) => is && titlesWhenAnswered.push(todos.get().rows!.map(({ title }) => title)));
+    await expect.poll(() => todos.get()).toMatchObject({ complete: true, rows: { length: 3 } });
+    expect(isAnswered.get()).toBe(false);
+    await application.server.pool.query("update todo set title = 'Oat milk' where id = '1'");
+    tab.setOnline(true);
+    await expect.poll(() => isAnswered.get()).toBe(true);
+    expect(titlesWhenAnswered).toEqual([['Oat milk', 'Roses', 'Oats']]);
+    await tab.pull();
+    expect(titlesWhenAnswered).toHaveLength(1);
+  });
+
+  it('is true if the server has nothing new', async () => {
+    const user = randomUUID();
+    const before = application.client({ user });
+    await expect.poll(() => before.view('todo').list()).toHaveLength(3);
+    await before.close();
+    const isAnswered = application.client({ user }).view('todo').observeAnswered();
+    isAnswered.subscribe(() => {});
+    expect(isAnswered.get()).toBe(false);
+    await expect.poll(() => isAnswered.get()).toBe(true);
+  });
+});

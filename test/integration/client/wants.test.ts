@@ -421,3 +421,37 @@ describe('the stream of pokes', () => {
     await expect.poll(() => projects()?.toSorted()).toEqual(['7', '8']);
   });
 });
+
+describe('whether the server has answered', () => {
+  it('is known for each instance, and for views of later stages', async () => {
+    const { server, open } = await connect(someIssues);
+    const { given, give } = signal();
+    server.hold = ({ cookie }) => (cookie === null ? undefined : given);
+    const client = open();
+    const answered = {
+      project: client.view('project').observeAnswered(),
+      issue: client.view('issue', { projectID: '7' }).observeAnswered(),
+      other: client.view('issue', { projectID: '8' }).observeAnswered(),
+    };
+    for (const each of Object.values(answered)) each.subscribe(() => {});
+    const states = () => Object.values(answered).map((each) => each.get());
+    client.view('issue', { projectID: '7' }).subscribe(() => {});
+    await expect.poll(states).toEqual([true, false, false]);
+    give();
+    await expect.poll(states).toEqual([true, true, false]);
+    client.view('issue', { projectID: '8' }).subscribe(() => {});
+    await expect.poll(states).toEqual([true, true, true]);
+  });
+
+  it('stays false while a standby that lags answers', async () => {
+    const { server, open } = await connect(someIssues);
+    server.isBehind = true;
+    const client = open();
+    const isAnswered = client.view('project').observeAnswered();
+    isAnswered.subscribe(() => {});
+    await expect.poll(() => server.pulls.length).toBeGreaterThan(1);
+    expect(isAnswered.get()).toBe(false);
+    server.isBehind = false;
+    await expect.poll(() => isAnswered.get()).toBe(true);
+  });
+});

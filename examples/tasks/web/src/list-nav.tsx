@@ -1,4 +1,4 @@
-import type { MouseEvent } from 'react';
+import { type MouseEvent, useRef } from 'react';
 import type { List } from '../../src/views.js';
 import { goTo } from './address.js';
 import { newID, useClient } from './client.js';
@@ -13,6 +13,9 @@ interface ListNavProps {
   readonly onCreated: (id: string) => void;
 }
 
+/** The time that the pointer must rest on a list, so that it can cross others. */
+const restMs = 60;
+
 export function ListNav({ user, lists, current, addressOf, onCreated }: ListNavProps) {
   const client = useClient();
   const create = async (name: string) => {
@@ -22,6 +25,7 @@ export function ListNav({ user, lists, current, addressOf, onCreated }: ListNavP
   };
   /** Syncs a list before it is opened. It is let go immediately, and so stays in sync for five minutes. */
   const preloadList = (listID: string) => client.preload('todo', { listID })();
+  const preloadTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
     <div className="sidebar">
       <nav aria-label="Lists">
@@ -31,7 +35,10 @@ export function ListNav({ user, lists, current, addressOf, onCreated }: ListNavP
               <a
                 href={addressOf(id)}
                 aria-current={id === current ? 'page' : undefined}
-                onPointerEnter={() => preloadList(id)}
+                onPointerEnter={() => {
+                  preloadTimer.current = setTimeout(preloadList, restMs, id);
+                }}
+                onPointerLeave={() => clearTimeout(preloadTimer.current)}
                 onFocus={() => preloadList(id)}
                 onClick={follow}
               >

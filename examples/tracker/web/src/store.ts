@@ -1,5 +1,5 @@
 /** The user's client, and the issues as a collection that syncs the projects that queries ask for. */
-import { BasicIndex, createCollection } from '@tanstack/react-db';
+import { BasicIndex, collectionOptions, DbClient } from '@tanstack/react-db';
 import { type Client, createClient } from '@tidemark/client';
 import { tidemarkCollectionOptions } from '@tidemark/client/tanstack-db';
 import { createContext, useContext } from 'react';
@@ -10,23 +10,24 @@ import { optimistic } from './optimistic.js';
 
 export type TrackerClient = Client<typeof mutators, typeof views>;
 
-export function openStore({ user, people }: Pick<FirstPage, 'user' | 'people'>) {
+export function openStore({ user, people, issues: initial }: Pick<FirstPage, 'user' | 'people' | 'issues'>) {
   const client: TrackerClient = createClient<typeof mutators, typeof views>({
     user,
     auth: `Bearer ${user}`,
     mutators: optimistic(user, people),
   });
-  const issues = createCollection(
-    tidemarkCollectionOptions({
-      client,
-      view: 'issue',
-      getKey: ({ id }) => id,
-      syncMode: 'on-demand',
-      args: ['projectID'],
-      autoIndex: 'eager',
-      defaultIndexType: BasicIndex,
-    }),
-  );
+  const options = tidemarkCollectionOptions({
+    client,
+    view: 'issue',
+    getKey: ({ id }) => id,
+    syncMode: 'on-demand',
+    args: ['projectID'],
+    autoIndex: 'eager',
+    defaultIndexType: BasicIndex,
+  });
+  const issues = new DbClient().collection(collectionOptions({ id: 'issue', ...options }), {
+    initialData: [...initial],
+  });
   return { user, people, client, issues };
 }
 

@@ -1,7 +1,7 @@
 import type { Observable } from '../observable.js';
 import type { ViewState } from '../rows/view.js';
 import type { Status } from '../sync/status.js';
-import { hasArrived } from './view-state.js';
+import { hasArrived } from './has-arrived.js';
 
 /** The time for a component to subscribe after the rows have arrived, in milliseconds. */
 const subscribeMs = 10_000;

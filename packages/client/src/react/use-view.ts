@@ -9,8 +9,8 @@ import { useShownView, type ViewParameters } from './view-state.js';
  * options select, sorted as by `client.view(name).list(options)`. The result stays the same object until it changes.
  * Options are compared by value, so they can be written inline.
  *
- * @returns `rows`: undefined until the local data has been read. As long as there are no local rows and the view is
- * incomplete, they are `initial` instead, if given. `complete`: true once all rows have arrived from the server.
+ * @returns `rows`: undefined until the local data has been read. Until the server has answered, they are `initial`
+ * instead, if given, with the user's changes. `complete`: true once all rows have arrived from the server.
  */
 export function useView<Mutators, Views extends AnyViews, Name extends keyof Views & string>(
   client: Client<Mutators, Views>,

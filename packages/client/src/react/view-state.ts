@@ -5,11 +5,16 @@ import type { ViewState } from '../rows/view.js';
 import type { RowOf, ViewArgs } from '../server-types.js';
 import type { AnyViews, ListOptions } from '../types.js';
 import type { WantOptions } from '../wants/wants.js';
+import { hasArrived } from './has-arrived.js';
 import { sharedObservable, textOf } from './shared-observable.js';
+import { useInitialRows, type ViewQuery } from './use-initial-rows.js';
 
 /** The options of `useView` and `useSuspenseView`, besides `args`. */
 export interface UseViewOptions<Row> extends ListOptions<Row>, WantOptions {
-  /** The rows in server rendering, and as long as there are no local ones and the view is incomplete. Default: none. */
+  /**
+   * The rows that a server has rendered: shown until the server has answered the client, with the changes that the user
+   * makes in the meantime. If the client cannot get an answer, the rows of an earlier visit show instead. Default: none.
+   */
   readonly initial?: readonly Row[] | undefined;
 }
 
@@ -39,7 +44,7 @@ interface ShownView<Row> {
   readonly view: Observable<ViewState<Row>>;
 }
 
-/** Subscribes to a view. Shows the initial rows until its own arrive. */
+/** Subscribes to a view. Shows the initial rows, if any, until the server has answered. */
 export function useShownView<Mutators, Views extends AnyViews, Row>(
   client: Client<Mutators, Views>,
   name: keyof Views & string,
@@ -54,20 +59,15 @@ export function useShownView<Mutators, Views extends AnyViews, Row>(
   if (hasArrived(state)) arrived.add(view);
   // After a sign-out, nothing of the user's may be shown.
   const hasEnded = client.status.get().state === 'closed';
-  const isEarly = state === onServer || !(arrived.has(view) || hasEnded);
-  const initialRows = isEarly ? initial : undefined;
+  const initialRows = useInitialRows({ client, name, queryText, view, state, initial: hasEnded ? undefined : initial });
   const shown = useMemo(() => (initialRows ? { ...state, rows: initialRows } : state), [state, initialRows]);
-  return { shown, isWaiting: isEarly && state !== onServer && !initial, view };
+  const isWaiting = state !== onServer && !initial && !arrived.has(view) && !hasEnded;
+  return { shown, isWaiting, view };
 }
 
 function observeView<Row>(client: object, name: string, queryText: string): Observable<ViewState<Row>> {
-  const { args, ...options } = JSON.parse(queryText) as { readonly args?: unknown };
+  const { args, ...options } = JSON.parse(queryText) as ViewQuery;
   // The parameters of the hooks have the exact types.
   const { view } = client as Client<never, AnyViews>;
   return view(name, args).observe(options) as Observable<ViewState<Row>>;
-}
-
-/** True if there are rows to show, or if the server has none either. */
-export function hasArrived({ rows, complete }: ViewState<unknown>): boolean {
-  return rows !== undefined && (complete || rows.length > 0);
 }

@@ -1,7 +1,7 @@
 import type { DiffOperation, ReadTransaction } from '#engine';
 import { Cell, type Observable } from '../observable.js';
 import type { ListOptions, ReadView } from '../types.js';
-import { type Completeness, completenessOf } from '../wants/answered.js';
+import { type Completeness, completenessOf, type IsAnswered } from '../wants/answered.js';
 import type { Ttl, WantOptions } from '../wants/wants.js';
 import { belongs, readView, type StoredView } from './read.js';
 
@@ -34,6 +34,11 @@ export interface ClientView<Row> extends ReadView<Row> {
   /** Returns the rows as an observable. It is up to date only while it has a listener. */
   observe(options?: ListOptions<Row> & WantOptions): Observable<ViewState<Row>>;
   /**
+   * Returns whether the server has answered for the view since this client was created, so that the rows are not only
+   * those of an earlier visit. The observable is up to date only while it has a listener.
+   */
+  observeAnswered(): Observable<boolean>;
+  /**
    * Returns the keys of the view's rows that pending mutations have changed, so that they differ from the server's. The
    * observable is up to date only while it has a listener.
    */
@@ -51,6 +56,8 @@ export interface ClientData {
   use(instance: string, ttl: Ttl | undefined): () => void;
   /** The keys whose values differ from the server's. */
   readonly unconfirmed: Observable<ReadonlySet<string>>;
+  /** The views and instances that the server's last answer was about. */
+  readonly answered: Observable<IsAnswered>;
   /** True if the user has signed out, so there is no more data. */
   readonly hasEnded: boolean;
 }
@@ -90,6 +97,7 @@ export function clientView(data: ClientData, storedView: StoredView): ClientView
       // Without a listener, the cell still holds the rows from before the sign-out.
       return { get: () => (data.hasEnded ? endState : get()), subscribe: listen };
     },
+    observeAnswered: () => derived(data.answered, (isAnswered) => isAnswered(view, instance?.text)),
     observeUnconfirmed: () => unconfirmedIn(data.unconfirmed, storedView),
     watch(listener, options) {
       let isFirst = true;
@@ -125,14 +133,20 @@ function unconfirmedIn(
   unconfirmed: Observable<ReadonlySet<string>>,
   { prefix }: StoredView,
 ): Observable<ReadonlySet<string>> {
-  const inView = (all: ReadonlySet<string>) =>
-    new Set([...all].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)));
-  return new Cell<ReadonlySet<string>>(inView(unconfirmed.get()), (cell) => {
-    const update = (all: ReadonlySet<string>) => {
-      const [now, before] = [inView(all), cell.get()];
-      if (now.size !== before.size || [...now].some((key) => !before.has(key))) cell.set(now);
-    };
-    update(unconfirmed.get());
-    return unconfirmed.subscribe(update);
+  return derived(unconfirmed, (all, before?: ReadonlySet<string>) => {
+    const now = new Set([...all].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)));
+    return now.size === before?.size && [...now].every((key) => before.has(key)) ? before : now;
+  });
+}
+
+/** Returns an observable of a value that follows from another one. It is up to date only while it has a listener. */
+function derived<Source, Value>(
+  source: Observable<Source>,
+  deriveFrom: (value: Source, before?: Value) => Value,
+): Observable<Value> {
+  return new Cell(deriveFrom(source.get()), (cell) => {
+    const update = () => cell.set(deriveFrom(source.get(), cell.get()));
+    update();
+    return source.subscribe(update);
   });
 }

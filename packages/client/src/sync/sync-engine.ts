@@ -200,7 +200,7 @@ export class SyncEngine extends ReplicacheImpl {
     this.#outbox.beginPull();
     const begun = await this.#applying.report(super.beginPull());
     if (begun.ok && begun.syncHead === emptyHash) {
-      this.#endPull();
+      this.#endPull(!this.answered?.mayLack);
       if (this.answered?.mayLack) setTimeout(() => this.pullMissing(), repeatMs);
     }
     return begun;
@@ -210,7 +210,7 @@ export class SyncEngine extends ReplicacheImpl {
     await this.#applying.report(super.maybeEndPull(syncHead, requestID));
     this.#saving.pulled();
     await this.#updatePending();
-    this.#endPull();
+    this.#endPull(true);
     if (this.answered?.hasLater) this.#send('pull');
   }
 
@@ -228,10 +228,10 @@ export class SyncEngine extends ReplicacheImpl {
     await this.pullMissing();
   }
 
-  #endPull(): void {
+  #endPull(isApplied: boolean): void {
     this.#applying.succeeded();
     this.#outbox.endPull();
-    this.answered?.endPull();
+    this.answered?.endPull(isApplied);
     this.#pushUnacknowledged();
   }
 

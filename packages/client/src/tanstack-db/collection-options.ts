@@ -12,6 +12,7 @@ import type { RowOf, ViewArgs } from '../server-types.js';
 import type { AnyViews, Key } from '../types.js';
 import type { Ttl } from '../wants/wants.js';
 import type { IfOneCopy, OneCopy } from './one-copy.js';
+import type { OrderField } from './requested-instances.js';
 import { syncOnDemand } from './sync-on-demand.js';
 import { syncView } from './sync-view.js';
 import { withoutMark } from './unconfirmed-mark.js';
@@ -47,6 +48,11 @@ export interface OnDemandConfig<Args> {
   readonly syncMode: 'on-demand';
   /** The view's arguments. Each query must fix the fields of the same names, by `eq` or `inArray`. */
   readonly args: readonly (keyof Args & string)[];
+  /**
+   * Returns further arguments for a query with `limit`: those by which the server sends only the first rows, given their
+   * number and order. Default: the server sends all rows that the other arguments select.
+   */
+  readonly limitArgs?: ((limit: number, order: readonly OrderField[]) => Partial<Args>) | undefined;
   /** The time for which rows stay synced after the last query that needs them ends. Default: 300,000 ms. */
   readonly ttl?: Ttl | undefined;
 }
@@ -80,6 +86,7 @@ export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name
     onUpdate,
     onDelete,
     args,
+    limitArgs,
     ttl,
     ...baseConfig
   } = config as TidemarkCollectionConfig<Mutators, Views, Name> & Partial<OnDemandConfig<Record<string, unknown>>>;
@@ -87,7 +94,7 @@ export function tidemarkCollectionOptions<Mutators, Views extends AnyViews, Name
   return {
     ...baseConfig,
     getKey,
-    sync: args ? syncOnDemand(client, view, getKey, { args, ttl }) : syncView(client, view, getKey),
+    sync: args ? syncOnDemand(client, view, getKey, { args, limitArgs, ttl }) : syncView(client, view, getKey),
     ...(onInsert && { onInsert: handler(onInsert) }),
     ...(onUpdate && { onUpdate: handler(onUpdate) }),
     ...(onDelete && { onDelete: handler(onDelete) }),

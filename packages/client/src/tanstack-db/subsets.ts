@@ -1,7 +1,7 @@
 import type { IR } from '@tanstack/db';
 import { ClientError } from '../client-error.js';
 
-type Condition = IR.BasicExpression;
+export type Condition = IR.BasicExpression;
 
 /** The arguments of an instance of a view. */
 export type SubsetArgs = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ function equal(field: Condition | undefined, value: Condition | undefined): read
 }
 
 function oneOf(field: Condition | undefined, values: unknown): readonly Allowed[] | undefined {
-  if (field?.type !== 'ref' || field.path.length !== 1 || !Array.isArray(values)) return undefined;
+  if (!isField(field) || !Array.isArray(values)) return undefined;
   // Comparisons with null are never true.
   return [new Map([[field.path[0]!, values.filter((value) => value !== null && value !== undefined)]])];
 }
@@ -72,6 +72,11 @@ function combinations(args: readonly string[], allowed: Allowed): SubsetArgs[] {
       instances.flatMap((instance) => allowed.get(arg)!.map((value) => ({ ...instance, [arg]: value }))),
     [{}],
   );
+}
+
+/** True for a field of a row itself, not of an object in it. */
+export function isField(expression: Condition | undefined): expression is IR.PropRef {
+  return expression?.type === 'ref' && expression.path.length === 1;
 }
 
 function openArgument(view: string, arg: string): ClientError {

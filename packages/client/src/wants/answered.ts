@@ -3,6 +3,7 @@
  * client adds them to the patch of each pull. So they are stored, loaded and shared between tabs together with the rows.
  */
 import type { ReadTransaction } from '#engine';
+import { Cell } from '../observable.js';
 import type { ReadonlyJSON } from '../stores/types.js';
 import { canonicalText, instanceText, type Want, wantOf } from './instance.js';
 import type { Wants } from './wants.js';
@@ -61,6 +62,9 @@ export function serverCookie(cookie: unknown): unknown {
   return marks ? own : cookie;
 }
 
+/** True if an answer was about a view or, with the text of an instance, about the instance. */
+export type IsAnswered = (view: string, text?: string) => boolean;
+
 type Query = <Result>(body: (tx: ReadTransaction) => Promise<Result>) => Promise<Result>;
 
 /** Reports an answer that cannot be applied. */
@@ -75,6 +79,10 @@ export class Answered {
   #asked: readonly string[] | undefined;
   /** True from a request until its answer has been applied, or cannot be. If it gets none, the engine repeats it. */
   #isAsking = false;
+  /** The views and instances that the last answer is about, whether or not it has been applied. */
+  #received: IsAnswered = () => false;
+  /** The views and instances that the last applied answer was about. */
+  readonly latest: Cell<IsAnswered> = new Cell(this.#received);
   /** True if the last answer left out views, so that the next one has more. */
   hasLater = false;
   /** True if the last answer was postponed, or changes something, which the engine may be unable to apply. */
@@ -94,9 +102,13 @@ export class Answered {
     return { wants: this.#asked.map(wantOf), stages: true };
   }
 
-  /** Records the end of a pull: its answer has been applied, or cannot be. */
-  endPull(): void {
+  /**
+   * Records the end of a pull.
+   * @param isApplied true if subscriptions have received the rows of the answer; false if it cannot be applied
+   */
+  endPull(isApplied: boolean): void {
     this.#isAsking = false;
+    if (isApplied) this.latest.set(this.#received);
   }
 
   /** True if something has not been answered, such as a later stage, that the current request does not ask for. */
@@ -118,10 +130,13 @@ export class Answered {
     const answer = response as PullAnswer | undefined;
     // An error of the protocol, for example, which the engine handles.
     if (!Array.isArray(answer?.patch)) return answer;
+    const { laterViews = [] } = answer;
     const changes = answer.behind ? [] : await this.#report(this.#changedMarks(answer));
     // Stores may keep the fields of an object in another order.
     const isUnchanged = canonicalText(answer.cookie) === canonicalText(serverCookie(base));
-    this.hasLater = !!answer.laterViews?.length;
+    const asked = this.#asked!;
+    this.#received = (view, text) => !laterViews.includes(view) && (!text || asked.includes(text));
+    this.hasLater = laterViews.length > 0;
     this.mayLack = !!answer.behind || !isUnchanged || changes.length > 0;
     const patch = [...answer.patch, ...changes];
     if (!isUnchanged) return { ...answer, patch };

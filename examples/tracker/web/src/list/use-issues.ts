@@ -5,7 +5,7 @@ import { useStore } from '../store.js';
 
 const none: readonly Issue[] = [];
 
-/** Returns the issues of a project, whose rows the query syncs. Until there are any, they are `initial`. */
+/** Returns the issues of a project, whose rows the query syncs. While the page hydrates, they are `initial`. */
 export function useIssues(projectID: string | undefined, initial: readonly Issue[] | undefined) {
   const { issues } = useStore();
   const isHydrated = useIsHydrated();
