@@ -5,7 +5,8 @@ import type { SchemaChange } from '../row-formats/schema-change.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { type Delta, deltaOf, putOp, singleScope } from './delta.js';
 import { instanceChangeDelta } from './instance-change.js';
-import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
+import { unseenLiterals } from './logged-rows.js';
+import { type SyncedTable, stateQueries, states } from './states.js';
 import { rowsOf } from './view-rows.js';
 import { addedIndexesOf, addedViewDelta, type ViewSetChange, viewSetOps } from './view-set-change.js';
 
