@@ -1,5 +1,5 @@
 /** Connects subqueries with the values that IN, NOT IN and the like compare them with. Pure. */
-import { names, type Tree } from '../parse/tree.js';
+import { names, type Tree } from '../../parse/tree.js';
 import { comparison, equals, isConstant, isNull, refTo, translatedOperand } from './conditions.js';
 import type { Column, Columns } from './joins.js';
 

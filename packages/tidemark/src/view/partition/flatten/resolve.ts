@@ -1,10 +1,10 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
-import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
-import type { Meaning } from '../analysis/meaning.js';
-import { isNode, isSameVariable, numberOf, type QueryNode } from '../analysis/query-tree.js';
-import { isLimited } from '../determinism/order.js';
-import type { NamedTables } from '../determinism/qualify.js';
-import type { Tree } from '../parse/tree.js';
+import { columnReadBy, resolvedIn } from '../../analysis/exactness.js';
+import type { Meaning } from '../../analysis/meaning.js';
+import { isNode, isSameVariable, numberOf, type QueryNode } from '../../analysis/query-tree.js';
+import { isLimited } from '../../determinism/order.js';
+import type { NamedTables } from '../../determinism/qualify.js';
+import type { Tree } from '../../parse/tree.js';
 import type { Column, Entries } from './joins.js';
 import { mergedColumns } from './merged-columns.js';
 

@@ -5,11 +5,11 @@
  *
  * Conditions that columns of tables cannot express are left out, so a join may also have irrelevant combinations.
  */
-import type { Operation } from '../analysis/meaning.js';
-import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
-import { tableOf } from '../determinism/qualify.js';
-import { conjuncts, disjuncts } from '../parse/conditions.js';
-import { selectIn, type Tree } from '../parse/tree.js';
+import type { Operation } from '../../analysis/meaning.js';
+import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../../analysis/query-tree.js';
+import { tableOf } from '../../determinism/qualify.js';
+import { conjuncts, disjuncts } from '../../parse/conditions.js';
+import { selectIn, type Tree } from '../../parse/tree.js';
 import { comparison, equals, hasSubquery, isMonotone, refTo, translated } from './conditions.js';
 import {
   type Column,
