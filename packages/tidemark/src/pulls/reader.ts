@@ -108,3 +108,15 @@ export interface Patch {
   /** The remaining ops, if there are too many to keep in memory. */
   readonly more?: PatchStream | undefined;
 }
+
+/** A patch that has been read, at least its first part. */
+export interface PatchRead {
+  readonly kind: 'patch';
+  readonly state: ObservedState;
+  /** For the new cookie. */
+  readonly consistencyCheck: ConsistencyCheck | null;
+  /** The first part of the ops or rows. */
+  readonly firstChunks: readonly Uint8Array[];
+  /** The rest, which must be closed. */
+  readonly more?: PatchStream | undefined;
+}
