@@ -36,6 +36,30 @@ function importsOf({ src }: Package, file: string): string[] {
 const anyImport = /(?:^(?:import|export) (?:[^;']*? from )?|\bimport\()'([^'.][^']*)'/gm;
 const runTimeImport = /^(?:import|export) (?!type )(?:[^;']*? from )?'([^'.][^']*)'/gm;
 
+const maxLines = 220;
+
+/** The client's engine is described in one file, its sync engine overrides one class, and its pokes import nothing. */
+const longFiles = ['client/src/engine.d.ts', 'client/src/poke.ts', 'client/src/sync/sync-engine.ts'];
+
+const maxFiles = 12;
+
+/** They are to become smaller. A folder that no longer has too many files must be removed from this list. */
+const largeFolders = [
+  'client/src',
+  'client/src/sync',
+  'embedded-postgres/src',
+  'tidemark/src',
+  'tidemark/src/cli',
+  'tidemark/src/db',
+  'tidemark/src/endpoints',
+  'tidemark/src/protocol',
+  'tidemark/src/pulls',
+  'tidemark/src/schema',
+  'tidemark/src/store',
+  'tidemark/src/view',
+  'tidemark/src/writes',
+];
+
 /** The modules outside of a package that it imports, with the files that import them. */
 function externalImportsOf({ src, files }: Package, pattern: RegExp): [file: string, module: string][] {
   return files.flatMap((file) =>
@@ -51,7 +75,7 @@ it('ARCHITECTURE.md lists the layers of every package that is compiled', () => {
 });
 
 describe.each(packages)('the source tree of $name', (each) => {
-  const { layers, src, files } = each;
+  const { name, layers, src, files } = each;
 
   function layerOf(file: string): number {
     const folder = file.split('/')[0]!;
@@ -88,9 +112,18 @@ describe.each(packages)('the source tree of $name', (each) => {
     expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 
-  it('has no file of more than 300 lines', () => {
-    const long = files.filter((file) => readFileSync(join(src, file), 'utf8').split('\n').length > 300);
-    expect(long).toEqual([]);
+  it(`has no file of more than ${maxLines} lines, except for ${longFiles.join(', ')}`, () => {
+    // The text after the last line break is no line.
+    const lines = (file: string) => readFileSync(join(src, file), 'utf8').split('\n').length - 1;
+    const long = files.filter((file) => lines(file) > maxLines).map((file) => `${name}/src/${file}`);
+    expect(long.toSorted()).toEqual(longFiles.filter((file) => file.startsWith(`${name}/`)));
+  });
+
+  it(`has no folder of more than ${maxFiles} files, except for those listed`, () => {
+    const folderOf = (file: string) => dirname(join(name, 'src', file));
+    const folders = [...new Set(files.map(folderOf))];
+    const large = folders.filter((folder) => files.filter((file) => folderOf(file) === folder).length > maxFiles);
+    expect(large.toSorted()).toEqual(largeFolders.filter((folder) => folder.startsWith(`${name}/`)));
   });
 
   it('contains SQL only in layers that know the database', () => {

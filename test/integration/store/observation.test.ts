@@ -5,9 +5,9 @@ import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import type { Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
 import type { SchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
+import type { GroupRequest } from '../../../packages/tidemark/src/store/group-state.js';
 import {
   type DatabaseState,
-  type GroupRequest,
   maxMutations,
   maxRows,
   type Observation,

@@ -2,11 +2,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
+import { unseenLiterals } from '../../../packages/tidemark/src/store/patches/logged-rows.js';
 import {
   type SyncedTable,
   stateQueries,
   states,
-  unseenLiterals,
   versionQueries,
 } from '../../../packages/tidemark/src/store/patches/states.js';
 import type { TestDatabase } from '../../support/database.js';

@@ -5,7 +5,7 @@ import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { deparseSelect } from '../../../packages/tidemark/src/view/parse/syntax.js';
 import { cloneTree, type Tree } from '../../../packages/tidemark/src/view/parse/tree.js';
-import type { CompanionQuery } from '../../../packages/tidemark/src/view/partition/partition.js';
+import type { CompanionQuery } from '../../../packages/tidemark/src/view/partition/companions.js';
 import { restrict } from '../../../packages/tidemark/src/view/partition/restrict.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 

@@ -7,7 +7,7 @@ import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { SetupError } from '../../../packages/tidemark/src/errors.js';
 import { migrateSchema } from '../../../packages/tidemark/src/schema/migrate.js';
 import { identifier } from '../../../packages/tidemark/src/sql.js';
-import { rowsOf } from '../../../packages/tidemark/src/store/patches/sides.js';
+import { rowsOf } from '../../../packages/tidemark/src/store/patches/view-rows.js';
 import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import { cases } from './case.js';
 import { Databases, postgresVersion } from './database.js';

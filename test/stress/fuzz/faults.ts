@@ -102,7 +102,7 @@ export const faults: readonly Fault[] = [
     kinds: ['chance', 'rows'],
     seed: 11,
     patch: {
-      file: 'view/analyze.ts',
+      file: 'view/determinism/make-deterministic.ts',
       find: 'const choosesByKey = makeDuplicatesDeterministic(select, context);',
       replace: 'const choosesByKey = false;',
     },

@@ -9,8 +9,8 @@ import { SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.
 import { type AffectedInput, findAffectedCohorts } from '../../../packages/tidemark/src/store/affected-cohorts.js';
 import { type NewChanges, readNewChanges } from '../../../packages/tidemark/src/store/new-changes.js';
 import { changedTablesOf } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
-import { rowsOf } from '../../../packages/tidemark/src/store/patches/sides.js';
 import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import { rowsOf } from '../../../packages/tidemark/src/store/patches/view-rows.js';
 import type { ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';

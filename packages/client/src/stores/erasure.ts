@@ -4,7 +4,8 @@
  */
 import { IDBDatabasesStore } from '#engine';
 import { within } from '../within.js';
-import { clearDatabase, indexedDBStores } from './indexed-db.js';
+import { indexedDBStores } from './indexed-db.js';
+import { clearDatabase } from './indexed-db-database.js';
 import { localStorageIfAny } from './local-storage.js';
 import type { StoreProvider } from './types.js';
 

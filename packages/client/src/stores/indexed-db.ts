@@ -1,4 +1,15 @@
-import { deepFreeze, newRandomHash, nextTurn } from '#engine';
+import { deepFreeze, nextTurn } from '#engine';
+import {
+  abort,
+  closedTransaction,
+  completed,
+  deletedDatabase,
+  generationKey,
+  isNamed,
+  objectStore,
+  openDatabase,
+  requested,
+} from './indexed-db-database.js';
 import type { KeyValueRead, KeyValueStore, KeyValueWrite, ReadonlyJSON, StoreProvider } from './types.js';
 
 /** Stores in IndexedDB: each is a database with one object store. */
@@ -6,30 +17,6 @@ export const indexedDBStores: StoreProvider = {
   create: (name) => new IndexedDBStore(name),
   drop: (name) => requested(indexedDB.deleteDatabase(name)).then(() => {}),
 };
-
-const objectStore = 'chunks';
-/** The value of this key changes when the database is emptied, so that stores opened earlier no longer write to it. */
-const generationKey = 'tidemark/generation';
-
-/**
- * Empties a database, even while other tabs have it open. Their stores can no longer write to it. A deletion would wait
- * for unresponsive tabs, and every later attempt to open the database would wait for the deletion.
- * @param signal aborts the transaction
- * @throws every error of IndexedDB
- */
-export async function clearDatabase(name: string, signal: AbortSignal): Promise<void> {
-  const database = await openDatabase(name, false);
-  try {
-    const transaction = database.transaction(objectStore, 'readwrite', { durability: 'strict' });
-    signal.addEventListener('abort', () => abort(transaction));
-    const cleared = completed(transaction);
-    transaction.objectStore(objectStore).clear();
-    transaction.objectStore(objectStore).put(newRandomHash(), generationKey);
-    await cleared;
-  } finally {
-    database.close();
-  }
-}
 
 class IndexedDBStore implements KeyValueStore {
   readonly #name: string;
@@ -92,28 +79,6 @@ class IndexedDBStore implements KeyValueStore {
     if (this.#generation !== null) return database;
     this.#generation = await requested(database.transaction(objectStore).objectStore(objectStore).get(generationKey));
     return database;
-  }
-}
-
-/**
- * @param existed true if the store has opened the database before: a newly created one would be empty
- * @throws DOMException named `NotFoundError` if it existed and has been deleted, and every error of IndexedDB
- */
-async function openDatabase(name: string, existed: boolean): Promise<IDBDatabase> {
-  const request = indexedDB.open(name);
-  let wasDeleted = false;
-  request.onupgradeneeded = () => {
-    wasDeleted = existed;
-    if (wasDeleted) request.transaction!.abort();
-    else request.result.createObjectStore(objectStore);
-  };
-  try {
-    const database = await requested(request);
-    // An open connection would prevent another tab from deleting the database.
-    database.onversionchange = () => database.close();
-    return database;
-  } catch (error) {
-    throw wasDeleted ? deletedDatabase(name) : error;
   }
 }
 
@@ -244,41 +209,6 @@ class IndexedDBWrite implements KeyValueWrite {
   }
 }
 
-function requested<Result>(request: IDBRequest<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-function completed(transaction: IDBTransaction): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? closedTransaction());
-  });
-}
-
-/** Aborts a transaction, unless it has already ended. */
-function abort(transaction: IDBTransaction): void {
-  try {
-    transaction.abort();
-  } catch {
-    // The transaction has already ended.
-  }
-}
-
 function frozen(value: ReadonlyJSON | undefined): ReadonlyJSON | undefined {
   return value === undefined ? undefined : deepFreeze(value);
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof DOMException && error.name === name;
-}
-
-function deletedDatabase(name: string): DOMException {
-  return new DOMException(`The database "${name}" was deleted`, 'NotFoundError');
-}
-
-function closedTransaction(): DOMException {
-  return new DOMException('The transaction has ended', 'InvalidStateError');
 }

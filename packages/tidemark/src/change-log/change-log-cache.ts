@@ -1,7 +1,8 @@
 /** The newest part of the change log, in memory: which transactions wrote to which tables and client groups. */
 import { BoundedMap } from '../bounded-map.js';
 import { covers, hasSeen, type Snapshot, without } from '../protocol/snapshot.js';
-import { type DatabaseState, type GroupRecord, maxMutations, maxRows, type Observation } from '../store/observation.js';
+import type { GroupRecord } from '../store/group-state.js';
+import { type DatabaseState, maxMutations, maxRows, type Observation } from '../store/observation.js';
 import { Transactions } from './transactions.js';
 
 /** The changes of some tables that were logged since a base. */
@@ -16,9 +17,9 @@ export interface LoggedSince {
   readonly base: Snapshot | undefined;
 }
 
-interface TableLog {
-  readonly changes: Transactions;
-  readonly truncations: Transactions;
+class TableLog {
+  readonly changes = new Transactions();
+  readonly truncations = new Transactions();
   /** So much was logged before this snapshot that the cache does not have all of the transactions. */
   partialBefore: Snapshot | undefined;
 }
@@ -56,12 +57,7 @@ export class ChangeLogCache {
    * @param maxTransactions the maximum number of transactions of tables and client groups
    */
   constructor(state: DatabaseState, tables: readonly number[], maxTransactions: number) {
-    const log = (): TableLog => ({
-      changes: new Transactions(),
-      truncations: new Transactions(),
-      partialBefore: undefined,
-    });
-    this.#tables = new Map(tables.map((table) => [table, log()]));
+    this.#tables = new Map(tables.map((table) => [table, new TableLog()]));
     this.#maxTransactions = maxTransactions;
     this.#state = state;
     this.#from = state.snapshot;
@@ -76,32 +72,6 @@ export class ChangeLogCache {
   /** True if the observations list the changes of all these tables. */
   lists(tables: readonly number[]): boolean {
     return tables.every((table) => this.#tables.has(table));
-  }
-
-  /** True if a state is a later one of the same history. Its poll must have named the newest state's heartbeat. */
-  isContinuedBy(state: DatabaseState): boolean {
-    const {
-      serverStart: started,
-      installID,
-      database,
-      diverged,
-      nextXid: next,
-      visibleSnapshot: shown,
-      recovery,
-      horizon,
-    } = state;
-    const before = this.#state;
-    return (
-      started === before.serverStart &&
-      installID === before.installID &&
-      database === before.database &&
-      recovery === before.recovery &&
-      !diverged &&
-      (recovery || next >= before.nextXid) &&
-      // Otherwise, changes in between may have been deleted.
-      before.snapshot.xmin >= horizon &&
-      covers(shown, before.snapshot)
-    );
   }
 
   /** Adds an observation that continues the cache: it has everything that one of its snapshots had not seen. */
@@ -225,31 +195,24 @@ export class ChangeLogCache {
       const mark = this.#marks.shift();
       if (!mark) break;
       this.#from = mark.snapshot;
-      this.#drop(mark.snapshot.xmin);
+      const forgotten = this.#forgetBelow(mark.snapshot.xmin);
+      this.#size -= forgotten;
+      for (const [i, { snapshot, size }] of this.#marks.entries()) {
+        this.#marks[i] = { snapshot, size: Math.max(0, size - forgotten) };
+      }
     }
   }
 
-  #drop(below: bigint): void {
+  /** @returns the number of entries that it forgets */
+  #forgetBelow(xid: bigint): number {
+    let forgotten = this.#mutations.forgetBelow(xid);
     for (const { changes, truncations } of this.#tables.values()) {
-      changes.forgetBelow(below);
-      truncations.forgetBelow(below);
+      forgotten += changes.forgetBelow(xid) + truncations.forgetBelow(xid);
     }
-    this.#mutations.forgetBelow(below);
     for (const [group, transactions] of this.#mutationsByGroup) {
-      transactions.forgetBelow(below);
+      forgotten += transactions.forgetBelow(xid);
       if (transactions.size === 0) this.#mutationsByGroup.delete(group);
     }
-    const before = this.#size;
-    this.#size = this.#count();
-    for (const [i, mark] of this.#marks.entries()) {
-      this.#marks[i] = { ...mark, size: Math.max(0, mark.size - (before - this.#size)) };
-    }
-  }
-
-  #count(): number {
-    let size = this.#mutations.size;
-    for (const { changes, truncations } of this.#tables.values()) size += changes.size + truncations.size;
-    for (const transactions of this.#mutationsByGroup.values()) size += transactions.size;
-    return size;
+    return forgotten;
   }
 }

@@ -6,6 +6,7 @@ import { readObservation } from '../store/observation.js';
 import { pollIfChanged } from '../store/poll.js';
 import { ChangeLogCache } from './change-log-cache.js';
 import { Coalescer } from './coalesce.js';
+import { isContinuedBy } from './continuation.js';
 
 const maxWaitMs = 100;
 
@@ -74,7 +75,7 @@ export class ChangeLogPoller {
     const observation = readObservation(row.line);
     const { state } = observation;
     if (previous && previous === this.#cache) {
-      if (previous.isContinuedBy(state)) {
+      if (isContinuedBy(previous.state, state)) {
         previous.extend(observation);
         return previous;
       }

@@ -32,9 +32,9 @@ export class Transactions {
     return transactions;
   }
 
-  /** Forgets the transactions below an ID. */
-  forgetBelow(xid: bigint): void {
-    this.#list.splice(0, this.#from(xid));
+  /** Forgets the transactions below an ID. Returns their number. */
+  forgetBelow(xid: bigint): number {
+    return this.#list.splice(0, this.#from(xid)).length;
   }
 
   /** Returns the index of the first transaction whose ID is not below this one. */

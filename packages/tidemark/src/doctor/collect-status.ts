@@ -11,7 +11,7 @@ import {
   captureSql,
   explainFault,
   neverCaptured,
-} from '../schema/capture-check.js';
+} from '../schema/capture/capture-check.js';
 import { findRefusals } from '../schema/check-refusals.js';
 import { checkViews } from '../schema/check-views.js';
 import { type ResolvedViews, SchemaCache } from '../schema/schema-cache.js';

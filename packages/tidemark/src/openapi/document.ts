@@ -1,6 +1,7 @@
 import { toPathSegment } from '../protocol/path-segment.js';
 import { type DescribedMutator, describeCall } from './call.js';
 import { describeHeaders, describeParameters, parameterRefs } from './conventions.js';
+import { componentsOfViews, type DescribedView, nameViews } from './named-views.js';
 import { toCamelCase, UniqueNames } from './names.js';
 import {
   type Common,
@@ -15,7 +16,7 @@ import { describeProblems } from './problems.js';
 import { ComponentSchemas } from './schemas/component-schemas.js';
 import type { Info, OpenAPIDocument, PathItem, SecurityScheme, Tag } from './types.js';
 import { viewHeaders, viewParameters } from './view-conventions.js';
-import { componentsOfViews, type DescribedView, describeViews, nameViews, viewsTag } from './views.js';
+import { describeViews, viewsTag } from './views.js';
 
 /** The options of `createDocument`. */
 export interface DocumentOptions {

@@ -1,100 +1,15 @@
 /** Describes the operations that read views. */
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { toPathSegment } from '../protocol/path-segment.js';
-import { toCamelCase, type UniqueNames, upperFirst } from './names.js';
+import { type DescribedView, listComponent, type NamedView } from './named-views.js';
 import { headerRef } from './problems.js';
 import type { ComponentSchemas } from './schemas/component-schemas.js';
-import { describeValidator } from './schemas/json-schema.js';
-import { type DescribedRows, rowSchema } from './schemas/row-schema.js';
 import type { Operation, Parameter, PathItem, Reference, SchemaObject, Tag } from './types.js';
-import { notModified, patchSchema, reservedParameters, rowsResponse, viewParameters } from './view-conventions.js';
-
-/** The properties of a view that the document describes. */
-export interface DescribedView {
-  readonly name: string;
-  /** The columns that identify a row. */
-  readonly key: readonly string[];
-  /** The format of its keys. */
-  readonly keys: string;
-  /** The format of its keys after their prefix, if a template makes them. */
-  readonly template?: string | undefined;
-  /** Postgres's description of its rows, if it was requested. */
-  readonly rows?: DescribedRows | undefined;
-  /** The application's validator of its arguments, if it has any. */
-  readonly args?: StandardSchemaV1 | undefined;
-  /** Arguments as an example. */
-  readonly sampleArgs?: unknown;
-  /** The application's validator of its rows, which takes precedence. */
-  readonly row?: StandardSchemaV1 | undefined;
-}
-
-/** A view with its names in the document. */
-interface NamedView {
-  readonly view: DescribedView;
-  readonly schema: SchemaObject;
-  /** The schema of the arguments, if the view has any. */
-  readonly args: SchemaObject | undefined;
-  readonly read: string;
-  readonly readRow: string;
-  readonly row: string;
-  /** The component of the arguments. */
-  readonly argsName: string;
-  readonly patch: string;
-}
+import { notModified, patchSchema, rowsResponse, viewParameters } from './view-conventions.js';
 
 const root = '/api/views';
-const listComponent = 'Views';
 
 /** The tag of the operations that read views. */
 export const viewsTag: Tag = { name: 'views', description: 'What the caller sees, as rows or as changes.' };
-
-/**
- * Assigns views their names in the document. Reserves the names of their operations.
- * @param warnings receives the gaps in the document
- */
-export async function nameViews(
-  views: readonly DescribedView[],
-  operationIds: UniqueNames,
-  warnings: string[],
-): Promise<NamedView[]> {
-  const schemas = await Promise.all(views.map((view) => schemaOf(view, warnings)));
-  const args = await Promise.all(views.map((view) => argsOf(view, warnings)));
-  return views.map((view, i) => {
-    const name = upperFirst(toCamelCase(view.name, 'view'));
-    const read = operationIds.take(`read${name}`);
-    const component = read.replace(/^read/, '');
-    const readRow = operationIds.take(`${read}Row`);
-    const names = { row: `${component}Row`, patch: `${component}Patch`, argsName: `${component}Args` };
-    return { view, schema: schemas[i]!, args: args[i], read, readRow, ...names };
-  });
-}
-
-async function argsOf({ name, args }: DescribedView, warnings: string[]): Promise<SchemaObject | undefined> {
-  if (!args) return undefined;
-  const { schema, lack } = await describeValidator(args, 'input');
-  if (lack !== undefined) warnings.push(`${name}: its arguments ${lack}`);
-  const taken = Object.keys((schema.properties ?? {}) as object).filter((property) => reservedParameters.has(property));
-  if (taken.length > 0) {
-    warnings.push(
-      `${name}: over HTTP, its arguments ${taken.join(', ')} have the names of other parameters; rename them`,
-    );
-  }
-  return schema;
-}
-
-async function schemaOf({ name, row, rows }: DescribedView, warnings: string[]): Promise<SchemaObject> {
-  if (!row) return rows ? rowSchema(rows) : { type: 'object' };
-  const { schema, lack } = await describeValidator(row, 'input');
-  if (lack !== undefined) warnings.push(`${name}: its rows ${lack}`);
-  return schema;
-}
-
-/** Returns the names of the components of views. */
-export function componentsOfViews(views: readonly NamedView[]): string[] {
-  return views.length === 0
-    ? []
-    : [listComponent, ...views.flatMap(({ row, patch, args, argsName }) => [row, patch, ...(args ? [argsName] : [])])];
-}
 
 /** Describes the paths that read views, and adds the components that they need. */
 export function describeViews(

@@ -1,6 +1,6 @@
 /** The result of a pull, before it is written as a response. */
 
-import type { VerifiedCookie } from '../change-log/cookie-cache.js';
+import type { CookieCache, VerifiedCookie } from '../change-log/cookie-cache.js';
 import { type ConsistencyCheck, encodeConsistencyCheck } from '../protocol/consistency-check.js';
 import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/cookie.js';
 import { type WalPosition, walPositionText } from '../protocol/history.js';
@@ -8,8 +8,9 @@ import { noGroup } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
 import type { ObservedState } from '../store/observation.js';
 import type { PatchStream } from './patch-stream.js';
-import type { Identity, ResetReason } from './plan.js';
-import type { PullSession } from './session.js';
+import { type Identity, identityOf, type ResetReason } from './plan.js';
+import type { PatchRead } from './reader.js';
+import type { PullSession, PullTarget } from './session.js';
 
 /** The result of a pull. */
 export type PullResult =
@@ -52,8 +53,37 @@ export interface ReplaceableStream extends PatchStream {
   readonly replacement?: PatchResult | undefined;
 }
 
+/** A standby cannot determine whether its views are current. Waiting for it does not help. */
+export const uncertain: PullResult = { kind: 'behind', isUncertain: true };
+
+/**
+ * Signs the cookie of a patch.
+ * @param reason why the client is reset
+ */
+export function seal(
+  { session, resolved }: PullTarget,
+  kind: PatchResult['kind'],
+  { state, consistencyCheck, firstChunks, more }: PatchRead,
+  cookies: CookieCache,
+  reason?: ResetReason,
+): PatchResult {
+  const { current, lsn } = state.history;
+  // Where the timeline is unknown, the plan is `outdated` or `behind`.
+  const position = { timeline: current!, lsn };
+  const fields = cookieFields(session.request, state, identityOf(resolved, state), consistencyCheck, position);
+  const meaning = { parsedSnapshot: state.snapshot, parsedNext: state.nextXid, parsedWalPosition: position };
+  return {
+    kind,
+    reason,
+    cookie: cookies.seal(fields, meaning, resolved.schema.secrets),
+    lastMutationIDChanges: lastMutationIDChanges(session.request, state),
+    firstChunks,
+    more,
+  };
+}
+
 /** Returns the fields of a new cookie. */
-export function cookieFields(
+function cookieFields(
   { clientGroupID, cookie }: PullSession['request'],
   { snapshot, nextXid, heartbeat, mutations }: ObservedState,
   { databaseID, views, parameters, schemaHashes }: Identity,
@@ -75,7 +105,7 @@ export function cookieFields(
 }
 
 /** Returns the lastMutationIDs to send. It is 0 for a client that the request names but the server has no record of. */
-export function lastMutationIDChanges(
+function lastMutationIDChanges(
   { client }: PullSession['request'],
   { lastMutationIDs, clientKnown }: ObservedState,
 ): PatchResult['lastMutationIDChanges'] {

@@ -8,7 +8,8 @@ import type { Snapshot } from '../protocol/snapshot.js';
 import type { ViewSetDifference } from '../schema/cookie-views.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
 import type { SchemaState } from '../schema/schema-state.js';
-import type { GroupRequest, ObservedState } from '../store/observation.js';
+import type { GroupRequest } from '../store/group-state.js';
+import type { ObservedState } from '../store/observation.js';
 import type { Checksums } from '../store/patches/checksums.js';
 import type { ChecksumScope } from '../store/patches/patch-sql.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
@@ -105,5 +106,17 @@ export interface Patch {
   /** The ops, or the first of them, as bytes that several pulls can send. */
   readonly firstChunks: readonly Uint8Array[];
   /** The remaining ops, if there are too many to keep in memory. */
+  readonly more?: PatchStream | undefined;
+}
+
+/** A patch that has been read, at least its first part. */
+export interface PatchRead {
+  readonly kind: 'patch';
+  readonly state: ObservedState;
+  /** For the new cookie. */
+  readonly consistencyCheck: ConsistencyCheck | null;
+  /** The first part of the ops or rows. */
+  readonly firstChunks: readonly Uint8Array[];
+  /** The rest, which must be closed. */
   readonly more?: PatchStream | undefined;
 }

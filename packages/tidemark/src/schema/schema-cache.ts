@@ -6,13 +6,7 @@ import type { Want } from '../protocol/wants.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { refusedViews } from '../store/refusals.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
-import {
-  type ClientViews,
-  type ResolvedView,
-  servedView,
-  type ViewPart,
-  type ViewQuery,
-} from '../view/client-views.js';
+import type { ClientViews, ResolvedView, ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type PreparedView, parametersIn } from '../view/served-view.js';
 import {
@@ -23,12 +17,12 @@ import {
   unlessRefused,
   type ViewSetDifference,
 } from './cookie-views.js';
-import { type Digests, digestsOf, keysDigest, viewDigest } from './digests.js';
+import { type Digests, digestsOf } from './digests.js';
 import { QueryKeys } from './query-keys.js';
 import { SchemaChangeFinder } from './row-formats/schema-change-finder.js';
 import { type SchemaEntry, SchemaReader, type SchemaReading } from './schema-reader.js';
 import { includesTable, narrow, type SchemaState } from './schema-state.js';
-import { type CatalogView, ViewCatalog } from './view-catalog.js';
+import { catalogViewsOf, ViewCatalog } from './view-catalog.js';
 
 /** The number of table lists for which a narrowed schema state is cached. */
 const maxTableLists = 1000;
@@ -219,16 +213,4 @@ export class SchemaCache<Context extends UserContext> {
   remained(since: number, until: number): void {
     this.#reader.remained(since, until);
   }
-}
-
-function catalogViewsOf(
-  views: readonly ResolvedView[],
-  queries: readonly ViewQuery[],
-  { tables }: SchemaState,
-): Map<string, CatalogView> {
-  const catalogView = (view: ResolvedView, i: number) => ({
-    ...servedView(queries[i]!),
-    keysDigest: keysDigest(view, tables),
-  });
-  return new Map(views.map((view, i) => [viewDigest(view, tables), catalogView(view, i)]));
 }

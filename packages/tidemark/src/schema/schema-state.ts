@@ -14,7 +14,7 @@ import {
   explainFault,
   neverCaptured,
   repairable,
-} from './capture-check.js';
+} from './capture/capture-check.js';
 import { type HashedTable, readHashedTables } from './hashed-tables.js';
 import { type ReadPoint, readPointSql } from './row-formats/read-point.js';
 import { secretsSql } from './secrets.js';

@@ -1,7 +1,10 @@
 /** The view catalog: the views that servers have served, stored in the database by digest. */
 import { BoundedMap } from '../bounded-map.js';
 import { type Database, readCommitted } from '../db/database.js';
+import { type ResolvedView, servedView, type ViewQuery } from '../view/client-views.js';
 import type { ServedView } from '../view/served-view.js';
+import { keysDigest, viewDigest } from './digests.js';
+import type { SchemaState } from './schema-state.js';
 
 /** The number of stored views that a server remembers. The database stores the same number. */
 const maxViews = 1000;
@@ -10,6 +13,19 @@ const maxViews = 1000;
 export interface CatalogView extends ServedView {
   /** See `keysDigest` in `digests.ts`. */
   readonly keysDigest: string;
+}
+
+/** Returns views as the catalog stores them, by digest. */
+export function catalogViewsOf(
+  views: readonly ResolvedView[],
+  queries: readonly ViewQuery[],
+  { tables }: SchemaState,
+): Map<string, CatalogView> {
+  const catalogView = (view: ResolvedView, i: number) => ({
+    ...servedView(queries[i]!),
+    keysDigest: keysDigest(view, tables),
+  });
+  return new Map(views.map((view, i) => [viewDigest(view, tables), catalogView(view, i)]));
 }
 
 /** Stores the views that one server serves, and finds those of all servers. */

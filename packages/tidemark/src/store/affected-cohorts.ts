@@ -6,9 +6,10 @@ import type { ViewParameters } from '../view/served-view.js';
 import { isSmall } from './observation.js';
 import { cohortArrays, cohortParameter, cohortsQuery } from './patches/cohorts.js';
 import { cohortScope, rowsOfSides } from './patches/delta.js';
+import type { UnseenSql } from './patches/logged-rows.js';
 import type { ChangedTable } from './patches/patch-sql.js';
 import { isConcerned, sidesOf, wasThere } from './patches/sides.js';
-import { stateQueries, states, type UnseenSql, versionQueries } from './patches/states.js';
+import { stateQueries, states, versionQueries } from './patches/states.js';
 
 /** A view, and the parameters of each cohort that sees it. */
 export interface AffectedInput {

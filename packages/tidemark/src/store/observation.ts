@@ -1,30 +1,17 @@
 /** Observations: what the database reports in one snapshot, to answer pulls and to poke. Pure. */
 import type { History } from '../protocol/history.js';
-import { hasSeen, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
+import { readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
+import {
+  type ClientFields,
+  type GroupRecord,
+  type GroupRequest,
+  type GroupState,
+  groupStateOf,
+} from './group-state.js';
 import { type HistoryLine, readHistory } from './history.js';
-
-/** A pull's client group, in a statement that can serve several pulls. */
-export interface GroupRequest {
-  readonly clientGroupID: string;
-  /** The cookie was issued to this client group, so the pull needs only the mutation IDs that have changed since. */
-  readonly sameGroup: boolean;
-  /** The client that the request names, if any. */
-  readonly clientID: string | undefined;
-}
 
 /** The observed state that one pull needs. */
 export interface ObservedState extends DatabaseState, GroupState {}
-
-/** The state of the pull's client group. */
-export interface GroupState {
-  /** The user to whom the client group belongs; null if the group is unknown. */
-  readonly owner: string | null;
-  /** False if the request names an unknown client. */
-  readonly clientKnown: boolean;
-  readonly lastMutationIDs: Readonly<Record<string, number>> | null;
-  /** The sum of the group's lastMutationIDs. */
-  readonly mutations: number;
-}
 
 /** The state of the database, which all pulls share. */
 export interface DatabaseState {
@@ -72,15 +59,6 @@ export const manyRows = 100;
 export function isSmall(changeCounts: DatabaseState['changeCounts']): boolean {
   return changeCounts.every(([, rows]) => rows < manyRows);
 }
-
-/** A client group's record. */
-export interface GroupRecord {
-  readonly owner: string | null;
-  readonly clients: readonly ClientFields[];
-}
-
-/** A client, its lastMutationID, and the transaction that applied that mutation. */
-export type ClientFields = readonly [id: string, lastMutationID: number, xid: string];
 
 /** A statement's result: the database's state, the transactions behind its changes if requested, and client groups. */
 export interface Observation {
@@ -185,58 +163,31 @@ export function observedStateOf(
 
 /**
  * Joins the state for one pull. Copies each field by name, as `toObservation` does.
- * @param newChanges what has changed since the pull's base, if `databaseState` was read for another base
+ * @param newChanges what has changed since the pull's base, if `state` was read for another base
  */
 export function joinStates(
-  databaseState: DatabaseState,
-  groupState: GroupState,
-  newChanges: Pick<DatabaseState, 'changeCounts' | 'truncated' | 'diverged'> = databaseState,
+  state: DatabaseState,
+  group: GroupState,
+  newChanges: Pick<DatabaseState, 'changeCounts' | 'truncated' | 'diverged'> = state,
 ): ObservedState {
-  const { owner, clientKnown, lastMutationIDs, mutations } = groupState;
-  const { changeCounts, truncated, diverged } = newChanges;
-  const {
-    snapshot,
-    visibleSnapshot,
-    nextXid,
-    recovery,
-    serverStart,
-    installID,
-    database,
-    history,
-    heartbeat,
-    horizon,
-    aging,
-  } = databaseState;
   return {
-    snapshot,
-    visibleSnapshot,
-    nextXid,
-    recovery,
-    serverStart,
-    installID,
-    database,
-    history,
-    heartbeat,
-    diverged,
-    horizon,
-    aging,
-    changeCounts,
-    truncated,
-    owner,
-    clientKnown,
-    lastMutationIDs,
-    mutations,
-  };
-}
-
-function groupStateOf(record: GroupRecord, request: GroupRequest, base: Snapshot | undefined): GroupState {
-  const { owner, clients } = record;
-  const { sameGroup, clientID } = request;
-  const moved = clients.filter(([, , xid]) => !base || !sameGroup || !hasSeen(base, BigInt(xid)));
-  return {
-    owner,
-    clientKnown: clientID === undefined || clients.some(([id]) => id === clientID),
-    lastMutationIDs: moved.length === 0 ? null : Object.fromEntries(moved.map(([id, last]) => [id, last])),
-    mutations: clients.reduce((sum, [, last]) => sum + last, 0),
+    snapshot: state.snapshot,
+    visibleSnapshot: state.visibleSnapshot,
+    nextXid: state.nextXid,
+    recovery: state.recovery,
+    serverStart: state.serverStart,
+    installID: state.installID,
+    database: state.database,
+    history: state.history,
+    heartbeat: state.heartbeat,
+    diverged: newChanges.diverged,
+    horizon: state.horizon,
+    aging: state.aging,
+    changeCounts: newChanges.changeCounts,
+    truncated: newChanges.truncated,
+    owner: group.owner,
+    clientKnown: group.clientKnown,
+    lastMutationIDs: group.lastMutationIDs,
+    mutations: group.mutations,
   };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserContext } from '../context.js';
 import { Problem } from '../errors.js';
 import { lazySync } from '../lazy-sync.js';
@@ -8,12 +7,11 @@ import type { StartedSync, Sync } from '../server.js';
 import type { RequestTracker } from '../telemetry/requests.js';
 import { BackOff } from './back-off.js';
 import type { OpenTenant } from './eviction.js';
+import { RefusalQueue } from './refusal-queue.js';
 import { TenantLimiter } from './tenant-limiter.js';
 
 /** The maximum number of a tenant's concurrent requests. The server refuses others before it reads them. */
 const maxConcurrentRequests = 1_000;
-/** A tenant's refusals are sent one by one, `everyMs` apart, but each after at most `maxWaitMs`. */
-const refusals = { everyMs: 50, maxWaitMs: 10_000 };
 /** How long a request waits for its tenant to open. */
 const openTimeoutMs = 10_000;
 
@@ -40,13 +38,12 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
   readonly #parts: TenantParts<Context>;
   readonly #limiter = new TenantLimiter();
   readonly #backOff = new BackOff();
+  readonly #refusals = new RefusalQueue();
   #lazy = this.#closed();
   #sync: StartedSync<Context> | undefined;
   /** Requests without a response, and responses whose bodies have not ended. */
   #running = 0;
   #answering = 0;
-  /** The time at which the last refusal is sent. */
-  #refusedAt = Number.NEGATIVE_INFINITY;
   #isOpening = false;
   #isUpkeepDone = true;
   #usedAt = 0;
@@ -100,7 +97,7 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
       ({ status }) => status === 503,
       () => true,
     );
-    if (isRefused) await this.#delayRefusal();
+    if (isRefused) await this.#refusals.waitForTurn();
     return serving;
   }
 
@@ -196,14 +193,6 @@ export class Tenant<Context extends UserContext> implements OpenTenant, RequestT
     } finally {
       this.#isOpening = false;
     }
-  }
-
-  /** Waits until the next refusal can be sent. */
-  async #delayRefusal(): Promise<void> {
-    const now = performance.now();
-    const latest = now + refusals.maxWaitMs;
-    this.#refusedAt = Math.min(Math.max(this.#refusedAt + refusals.everyMs, now), latest);
-    await sleep(this.#refusedAt - now);
   }
 
   /** @throws Problem if opening fails or takes too long */

@@ -14,16 +14,12 @@ import { isSameQuery, parseQueryTree, type QueryNode } from './analysis/query-tr
 import { type ReadColumns, readColumns } from './analysis/read-columns.js';
 import { isSeparable } from './analysis/separable.js';
 import { checkStability } from './analysis/stability.js';
-import { identifiesRows } from './analysis/unique-keys.js';
+import { identifiesRows } from './analysis/unique-keys/unique-keys.js';
 import { tablesIn } from './compile/rewrite.js';
 import { type Strategy, whyNotMonotone } from './compile/strategy.js';
-import { makeAggregatesDeterministic } from './determinism/aggregates.js';
-import { makeDuplicatesDeterministic } from './determinism/duplicates.js';
-import { groupByColumns } from './determinism/grouping.js';
-import { rewriteNotIn } from './determinism/not-in.js';
-import { type DeterminismContext, makeOrdersDeterministic, makesRows } from './determinism/order.js';
-import { addSchemas, dropSchemas, namedTablesOf, tableOf, typeWholeRows } from './determinism/qualify.js';
-import { makeWindowsDeterministic } from './determinism/windows.js';
+import { makeDeterministic } from './determinism/make-deterministic.js';
+import { makesRows } from './determinism/order.js';
+import { dropSchemas, namedTablesOf, tableOf } from './determinism/qualify.js';
 import { inspect } from './inspect.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
@@ -129,7 +125,7 @@ export async function analyze(
     text: write(),
     select: servedTree,
     inlined,
-    partition: partition,
+    partition,
     tables: tablesIn(inlined).map((range) => tableOf(range, namedTables)),
     columns,
     reads,
@@ -143,20 +139,6 @@ export async function analyze(
     keysMayRepeat,
     isSeparable: isSeparable(meaning.query),
   };
-}
-
-/** Makes the query's result depend on nothing but rows, whichever states of its tables it reads. */
-function makeDeterministic(select: Tree, context: DeterminismContext): boolean {
-  const { meaning, namedTables } = context;
-  const choosesByKey = makeDuplicatesDeterministic(select, context);
-  groupByColumns(select, meaning, namedTables);
-  makeOrdersDeterministic(select, context);
-  makeAggregatesDeterministic(select, context);
-  makeWindowsDeterministic(select, context);
-  rewriteNotIn(select, context);
-  typeWholeRows(select, meaning, namedTables);
-  addSchemas(select, namedTables);
-  return choosesByKey;
 }
 
 /** Parses a view's query. Backslashes in the text are only in E'', so `standard_conforming_strings` does not matter. */

@@ -5,7 +5,7 @@ import type { CompiledView } from './compile/compile.js';
 import type { Strategy } from './compile/strategy.js';
 import { conjuncts } from './parse/conditions.js';
 import { names, type Tree, visits } from './parse/tree.js';
-import type { CompanionQuery } from './partition/partition.js';
+import type { CompanionQuery } from './partition/companions.js';
 
 /** The most that a pull reads after a change of a table, in addition to the changed rows. */
 export type ChangeCost = 'changed rows' | 'affected partitions' | 'whole view';

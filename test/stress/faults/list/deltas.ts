@@ -142,8 +142,8 @@ export const deltas: readonly Fault[] = [
   },
   {
     name: 'A full join loses a row of one side.',
-    find: '...(keepsRight ?',
-    replace: '...(keepsRight && !keepsLeft ?',
+    find: '...(preservesRight ?',
+    replace: '...(preservesRight && !preservesLeft ?',
     test: 'pulls/keyed-deltas',
   },
   {

@@ -4,6 +4,7 @@ import { Problem } from '../../errors.js';
 import { entityTagsIn, preferenceOf, preferredType } from '../../http/negotiation.js';
 import type { Inputs } from '../../protocol/fields.js';
 import { malformed, readInputs } from '../../protocol/fields.js';
+import { fromPathSegment } from '../../protocol/path-segment.js';
 import { isToken } from '../../protocol/read-token.js';
 import type { ViewPart } from '../../view/client-views.js';
 
@@ -50,6 +51,26 @@ export function defaultInputs(schemaVersions: readonly string[] | undefined): In
 
 export function unknownView(): Problem {
   return new Problem('unknown-view', 'There is no view of this name');
+}
+
+/**
+ * Returns the view, and perhaps the key, in the path after the prefix. Slashes in a key need not be percent-encoded.
+ * @returns undefined if a segment cannot be decoded
+ * @throws Problem `malformed-request` for an empty segment, because URL parsers also turn `todo/.` into `todo/`
+ */
+export function partIn(url: string, prefix: string): ViewPart | undefined {
+  const segments = new URL(url).pathname.slice(prefix.length).split('/');
+  if (segments.includes('')) {
+    throw new Problem(
+      'malformed-request',
+      'The path has an empty segment. Write the keys "", "." and ".." as ~, ~. and ~.., and percent-encode the slashes of keys',
+    );
+  }
+  const [name, ...keySegments] = segments;
+  const [view, key] = [fromPathSegment(name!), fromPathSegment(keySegments.join('/'))];
+  if (view === undefined) return undefined;
+  if (keySegments.length === 0) return { view };
+  return key === undefined ? undefined : { view, key };
 }
 
 /**

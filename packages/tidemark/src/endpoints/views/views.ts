@@ -9,7 +9,7 @@ import type { Exchange, Route } from '../../http/route.js';
 import { type Delivery, deliver } from '../../http/sending/deliver.js';
 import { replyTagged, tag } from '../../http/tagged.js';
 import { isStorableText } from '../../protocol/fields.js';
-import { fromPathSegment, toPathSegment } from '../../protocol/path-segment.js';
+import { toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
 import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from '../../pulls/read-answer.js';
@@ -19,7 +19,14 @@ import type { PullService } from '../pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
 import { QueryArgs } from './query-args.js';
 import { unreadableArgs } from './view-args.js';
-import { entityTag, readViewRequest, unknownView, type ViewMediaType, type ViewRequest } from './view-requests.js';
+import {
+  entityTag,
+  partIn,
+  readViewRequest,
+  unknownView,
+  type ViewMediaType,
+  type ViewRequest,
+} from './view-requests.js';
 import { openViewStream } from './view-streams.js';
 
 /** The options of `viewRoutes`. */
@@ -200,24 +207,4 @@ function isHead({ method }: Request): boolean {
 
 function unknownKey(): Problem {
   return new Problem('unknown-key', 'The view has no row with this key');
-}
-
-/**
- * Returns the view, and perhaps the key, in the path after the prefix. Slashes in a key need not be percent-encoded.
- * @returns undefined if a segment cannot be decoded
- * @throws Problem `malformed-request` for an empty segment, because URL parsers also turn `todo/.` into `todo/`
- */
-function partIn(url: string, prefix: string): ViewPart | undefined {
-  const segments = new URL(url).pathname.slice(prefix.length).split('/');
-  if (segments.includes('')) {
-    throw new Problem(
-      'malformed-request',
-      'The path has an empty segment. Write the keys "", "." and ".." as ~, ~. and ~.., and percent-encode the slashes of keys',
-    );
-  }
-  const [name, ...keySegments] = segments;
-  const [view, key] = [fromPathSegment(name!), fromPathSegment(keySegments.join('/'))];
-  if (view === undefined) return undefined;
-  if (keySegments.length === 0) return { view };
-  return key === undefined ? undefined : { view, key };
 }

@@ -4,8 +4,9 @@ import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '..
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import type { ResolvedView } from '../../view/client-views.js';
 import { manyRows } from '../observation.js';
-import { everyRowOf } from './sides.js';
-import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
+import { unseenLiterals } from './logged-rows.js';
+import { type SyncedTable, stateQueries, states } from './states.js';
+import { everyRowOf } from './view-rows.js';
 
 /** Checksums of each view's rows. */
 export interface Checksums {

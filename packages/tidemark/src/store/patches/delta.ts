@@ -1,8 +1,9 @@
 /** The changes of one view, as WITH queries and queries for its ops. */
 import type { CompiledView } from '../../view/compile/compile.js';
 import { rowHash } from './checksums.js';
-import { rowColumns, type Side, type Sides, sidesOf, wasThere } from './sides.js';
+import { type Side, type Sides, sidesOf, wasThere } from './sides.js';
 import type { SyncedTable } from './states.js';
+import { rowColumns } from './view-rows.js';
 
 /** SQL expressions for an op, over a row `b` of a view. */
 export const putOp = `',{"op":"put","key":' || to_json(b.tidemark_key)::text || ',"value":' || b.tidemark_value || '}'`;

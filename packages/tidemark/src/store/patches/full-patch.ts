@@ -4,7 +4,7 @@ import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import { keySql } from '../../view/keys/key-sql.js';
 import { render } from '../../view/parse/template.js';
 import { haveAtMost, type LinesQueries, linesQuery, type RowLimit } from './patch-sql.js';
-import { rowsOf } from './sides.js';
+import { rowsOf } from './view-rows.js';
 
 /** A statement whose lines hold the texts of columns, which takes Postgres a fraction of the time that JSON takes. */
 export interface FullPatch {

@@ -4,8 +4,8 @@
  */
 import type { CompiledView } from '../../view/compile/compile.js';
 import { type Delta, delOp, deltaOf, putOp, singleScope } from './delta.js';
-import { isIn, rowsOf } from './sides.js';
 import { type SyncedTable, statesAsOf } from './states.js';
+import { isIn, rowsOf } from './view-rows.js';
 
 /** The difference between the instances that a client has and wants: parameters as SQL; undefined for none. */
 export interface InstanceChange {

@@ -5,8 +5,9 @@ import type { SchemaChange } from '../row-formats/schema-change.js';
 import { allOf, checksumsQuery } from './checksums.js';
 import { type Delta, deltaOf, putOp, singleScope } from './delta.js';
 import { instanceChangeDelta } from './instance-change.js';
-import { rowsOf } from './sides.js';
-import { type SyncedTable, stateQueries, states, unseenLiterals } from './states.js';
+import { unseenLiterals } from './logged-rows.js';
+import { type SyncedTable, stateQueries, states } from './states.js';
+import { rowsOf } from './view-rows.js';
 import { addedIndexesOf, addedViewDelta, type ViewSetChange, viewSetOps } from './view-set-change.js';
 
 /** COPY in this format leaves JSON as it is: it can contain neither the quote nor the delimiter. */

@@ -1,12 +1,10 @@
 /** A view's rows before and after changes to its tables, as queries over the tables' states. */
-import { identifier } from '../../sql.js';
 import type { CompiledView } from '../../view/compile/compile.js';
-import { rowsAsV } from '../../view/compile/evaluated-once.js';
 import type { TableState } from '../../view/compile/rewrite.js';
-import { keySql } from '../../view/keys/key-sql.js';
-import { render, type Template } from '../../view/parse/template.js';
 import type { Restriction } from '../../view/partition/restrict.js';
+import { type CompanionQuery, companionQueries, isAnyChanged } from './companion-queries.js';
 import { oldRowsSubsetQueries, type SyncedTable, states, statesAsOf } from './states.js';
+import { distinctByKey, everyRowOf, isIn, rowsOf } from './view-rows.js';
 
 /**
  * The queries yield native key columns `tidemark_k1…`, the client's key, and the value as JSON text. The conditions are
@@ -167,45 +165,6 @@ function fenced(query: string): string {
   return `select r.* from (\n${query}\n) r offset 0`;
 }
 
-/** An SQL condition: a companion query yields a row. If a view has no companions, any change may matter to it. */
-function isAnyChanged({ companions }: CompiledView, changes: readonly CompanionQuery[]): string {
-  return companions ? changes.map(({ query }) => `exists (\n${query}\n)`).join(' or ') : 'true';
-}
-
-/** A companion query over the changed rows of the table with an ID. */
-interface CompanionQuery {
-  readonly query: string;
-  readonly id: number;
-  readonly identifiesPartition: boolean;
-}
-
-/**
- * Returns the companion queries of a view, over the rows of each changed table in one of its states.
- * @param otherState the state that other occurrences of changed tables read
- */
-function companionQueries(
-  { companions = [] }: CompiledView,
-  values: readonly string[],
-  tables: ReadonlyMap<number, SyncedTable>,
-  state: (id: number) => string,
-  otherState: (id: number) => TableState,
-): CompanionQuery[] {
-  return companions.flatMap((companion) => {
-    const { focuses, identifiesPartition } = companion;
-    const changed = companion.tables.map((oid) => tables.get(oid)?.id);
-    return focuses.flatMap((focus) => {
-      const id = changed[focus];
-      if (id === undefined) return [];
-      const tableStates = changed.map(
-        (at, i): TableState => (at === undefined ? 'now' : i === focus ? state(at) : otherState(at)),
-      );
-      const isNumbered = identifiesPartition && state === states.numberedOldRows;
-      const query = render(companion.atStates(tableStates, isNumbered ? focus : undefined), values);
-      return [{ query, id, identifiesPartition }];
-    });
-  });
-}
-
 /**
  * An SQL condition: a row of a changed table, in one of its states, leads to a row that may be in the view, or on which
  * the view's rows depend.
@@ -241,55 +200,4 @@ function focusedRows(
     return everyRowOf(view, view.variants.atStates(focused, focuses), values);
   });
   return queries.join('\nunion all\n');
-}
-
-/**
- * OFFSET 0 makes Postgres look up the row key by key instead of joining. Keys that Postgres considers equal, such as
- * letters in a case-insensitive collation, can differ for the client.
- */
-export function isIn(view: CompiledView, query: Template, values: readonly string[], condition = 'true'): string {
-  const sameKey = view.key.columns.map((column, i) => `v.${identifier(column)} = b.tidemark_k${i + 1}`).join(' and ');
-  return `exists (
-    select from (\n${render(query, values)}\n) v where ${sameKey} and ${keySql(view.key, values)} = b.tidemark_key and ${condition} offset 0
-  )`;
-}
-
-/** The rows of a query as native key columns `tidemark_k1…`, the client's key, and the value as JSON text. */
-export function rowsOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
-  const rows = everyRowOf(view, query, values, condition);
-  if (view.keysMayRepeat) return oneOfEachKey(view, rows);
-  return view.choosesByKey ? chooseRows(view, rows) : rows;
-}
-
-/** All rows of a query, in the columns of `rowsOf`, even if several of them share a key. */
-export function everyRowOf(view: CompiledView, query: Template, values: readonly string[], condition?: string): string {
-  const keys = view.key.columns.map((column, i) => `v.${identifier(column)} as tidemark_k${i + 1}`);
-  return `select ${keys.join(', ')}, ${keySql(view.key, values)} as tidemark_key, ${view.valueSql} as tidemark_value from ${rowsAsV(view, render(query, values), condition)}`;
-}
-
-/** For each key, the least of the rows that share it. */
-function chooseRows(view: CompiledView, rows: string): string {
-  const keys = nativeKeys(view).join(', ');
-  return `select distinct on (${keys}) ${rowColumns(view)} from (\n${rows}\n) e
-order by ${keys}, tidemark_key collate "C", tidemark_value collate "C"`;
-}
-
-/** For each of the client's keys, the least row. Native keys can be equal where these differ; see `isIn`. */
-function oneOfEachKey(view: CompiledView, rows: string): string {
-  const key = 'tidemark_key collate "C"';
-  return `select distinct on (${key}) ${rowColumns(view)} from (\n${rows}\n) e
-order by ${key}, tidemark_value collate "C"`;
-}
-
-function distinctByKey(view: CompiledView, rows: string): string {
-  return `select distinct on (tidemark_key) ${rowColumns(view)} from (\n${rows}\n) r`;
-}
-
-function nativeKeys(view: CompiledView): string[] {
-  return view.key.columns.map((_, i) => `tidemark_k${i + 1}`);
-}
-
-/** The columns of a view's rows, as an SQL list. */
-export function rowColumns(view: CompiledView): string {
-  return [...nativeKeys(view), 'tidemark_key', 'tidemark_value'].join(', ');
 }

@@ -1,15 +1,12 @@
 /** The states of a table between a snapshot and now, as WITH queries over the change log. */
-import type { Table } from '../../catalog/tables.js';
-import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import { identifier } from '../../sql.js';
 import type { TableState } from '../../view/compile/rewrite.js';
-import { manyRows } from '../observation.js';
 import type { SchemaChange } from '../row-formats/schema-change.js';
 import { schemaChangeQueries } from '../row-formats/schema-change-sql.js';
+import { imageOf, imageRows, type LoggedTable, type UnseenSql, unseenCall, unseenRows } from './logged-rows.js';
 
 /** A table whose changes are captured, with its ID in the change log. */
-export interface SyncedTable extends Table {
-  readonly id: number;
+export interface SyncedTable extends LoggedTable {
   /** Changes whenever the table's columns, partitions or triggers do. */
   readonly schemaHash: string;
   /** Digests of the parts of the schema hash: one for the table itself, and one for each column, by its `attnum`. */
@@ -19,18 +16,6 @@ export interface SyncedTable extends Table {
   readonly typeHashes: Readonly<Record<number, string>>;
   /** A statement that reads the table must find this fingerprint unchanged; see `tidemark.relation_fingerprint`. */
   readonly fingerprint: string;
-}
-
-/** The transactions that a snapshot has not seen, as SQL expressions: the ends of ranges, as arrays of xid8. */
-export interface UnseenSql {
-  readonly lows: string;
-  readonly highs: string;
-}
-
-/** Returns the transactions that a snapshot has not seen, as SQL literals. */
-export function unseenLiterals(snapshot: Snapshot): UnseenSql {
-  const { lows, highs } = unseenRanges(snapshot);
-  return { lows: `'${lows}'`, highs: `'${highs}'` };
 }
 
 /** The names of a table's WITH queries. */
@@ -154,7 +139,7 @@ function asOfQuery(table: SyncedTable, name: string, oldRows: string): string {
     )`;
 }
 
-function columnsOf({ columns }: Table, alias: string): string {
+function columnsOf({ columns }: SyncedTable, alias: string): string {
   return columns.map((column) => `${alias}.${identifier(column)}`).join(', ');
 }
 
@@ -195,55 +180,6 @@ function countedImages(table: SyncedTable, keys: string): readonly [counts: stri
   ];
 }
 
-/**
- * The table's unseen log rows. If a row was written to a table that is not a partition now, it is left out: the table
- * was not a partition at the snapshot either, or the cookie would have another schema hash.
- */
-function unseenRows(table: SyncedTable, unseen: UnseenSql, rows: number): string {
-  const { kind, parts } = table;
-  const call = unseenCall(table, unseen, rows);
-  const partitions = parts.map(({ oid }) => oid).join();
-  return kind === 'p' ? `(select * from ${call} where partition = any ('{${partitions}}')) unseen` : call;
-}
-
-function unseenCall({ id }: SyncedTable, { lows, highs }: UnseenSql, rows: number): string {
-  return `tidemark.${rows < manyRows ? 'unseen' : 'many_unseen'}(${id}, ${lows}, ${highs})`;
-}
-
-/** A log row's image as a literal of the table's type, because partitions may have their columns in another order. */
-function imageOf({ columns, parts }: Table): string {
-  const columnOrder = JSON.stringify(columns);
-  const reorderedParts = parts.filter((part) => JSON.stringify(part.columns) !== columnOrder);
-  if (reorderedParts.length === 0) return 'old';
-  const row = columns.map((column) => `i.${identifier(column)}`).join(', ');
-  const cases = reorderedParts.map(
-    ({ oid, schema, name }) =>
-      `when '${oid}' then (select row(${row})::text from (${rowsOfImages(identifier(schema, name), '(select old) logged')}) i)`,
-  );
-  return `case partition ${cases.join(' ')} else old end`;
-}
-
-/** The rows, with the type's columns, whose images are in the column "old". */
-function rowsOfImages(type: string, images: string): string {
-  return `select (image.r).* from (select old::${type} as r from ${images} where old is not null offset 0) image`;
-}
-
-function sameKey({ primaryKey }: Table, alias: string): string {
+function sameKey({ primaryKey }: SyncedTable, alias: string): string {
   return primaryKey.map(({ name }, i) => `c.k${i + 1} = ${alias}.${identifier(name)}`).join(' and ');
-}
-
-/** The table's rows whose images are in the column "old" of a WITH query. */
-function imageRows(table: Table, images: string): string {
-  return `select ${imageColumns(table)}
-      from (${rowsOfImages(identifier(table.schema, table.name), images)}) i`;
-}
-
-/** An image has no values for virtual generated columns. */
-function imageColumns({ columns, virtualColumns }: Table): string {
-  return columns
-    .map((column) => {
-      const virtual = virtualColumns.find(({ name }) => name === column);
-      return virtual ? `(${virtual.expression}) as ${identifier(column)}` : identifier(column);
-    })
-    .join(', ');
 }

@@ -3,8 +3,8 @@ import type { ResolvedView } from '../../view/client-views.js';
 import { allOf } from './checksums.js';
 import { type Delta, delOp, isPut, isRemoved, pairRows, putOp } from './delta.js';
 import type { InstanceChange } from './instance-change.js';
-import { rowsOf } from './sides.js';
 import { type SyncedTable, statesAsOf } from './states.js';
+import { rowsOf } from './view-rows.js';
 
 /** A view that a client has and must remove. */
 export interface RemovedView extends ResolvedView {

@@ -2,8 +2,8 @@
 import { allOf, conjuncts } from '../parse/conditions.js';
 import { columnRef, integer } from '../parse/nodes.js';
 import { cloneTree, type Tree } from '../parse/tree.js';
-import { equals } from './conditions.js';
-import type { RestrictionPoint } from './partition.js';
+import { equals } from './flatten/conditions.js';
+import type { RestrictionPoint } from './restriction-points.js';
 
 /**
  * `one`: the partition in a row `tidemark_c` without nulls. `one with nulls`: the same, where columns may be null.

@@ -1,11 +1,11 @@
 /** Finds the columns of joined tables that an expression of a query refers to. Pure. */
-import { columnReadBy, resolvedIn } from '../analysis/exactness.js';
-import type { Meaning } from '../analysis/meaning.js';
-import { isNode, isSameVariable, numberOf, type QueryNode } from '../analysis/query-tree.js';
-import { isLimited } from '../determinism/order.js';
-import type { NamedTables } from '../determinism/qualify.js';
-import type { Tree } from '../parse/tree.js';
-import type { Column, Entries } from './joins.js';
+import { columnReadBy, resolvedIn } from '../../analysis/exactness.js';
+import type { Meaning } from '../../analysis/meaning.js';
+import { isNode, isSameVariable, numberOf, type QueryNode } from '../../analysis/query-tree.js';
+import { isLimited } from '../../determinism/order.js';
+import type { NamedTables } from '../../determinism/qualify.js';
+import type { Tree } from '../../parse/tree.js';
+import type { Column, Entries, Join } from './joins.js';
 import { mergedColumns } from './merged-columns.js';
 
 /** The meaning and the tables of the query to flatten. */
@@ -29,10 +29,24 @@ export interface Level {
   readonly columns: Entries;
 }
 
-/** Returns the joined table's column that a reference refers to; undefined if it refers to anything else. */
-export function columnOf(node: Tree, meaning: Meaning, levels: readonly Level[]): Column | undefined {
-  const variable = variableOf(node, meaning);
-  return variable && columnOfVariable(variable, levels);
+/** One SELECT without set operations. */
+export interface Block {
+  readonly query: QueryNode;
+  readonly meaning: Meaning;
+  readonly outer: readonly Level[];
+  /** The entries of its range table in which the conditions require a row. */
+  readonly required: ReadonlySet<number>;
+}
+
+/** Returns the queries around an expression in a block, from the block itself outwards. */
+export function levelsOf({ query, outer }: Block, { columns }: Join): Level[] {
+  return [{ query, columns }, ...outer];
+}
+
+/** Returns the joined table's column that a reference in a block refers to; undefined if it refers to anything else. */
+export function columnIn(node: Tree, join: Join, block: Block): Column | undefined {
+  const variable = variableOf(node, block.meaning);
+  return variable && columnOfVariable(variable, levelsOf(block, join));
 }
 
 function columnOfVariable(variable: QueryNode, levels: readonly Level[]): Column | undefined {

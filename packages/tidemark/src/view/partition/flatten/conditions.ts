@@ -2,8 +2,8 @@
  * Decides which conditions a companion query keeps. Because it drops the others, it evaluates each condition also for
  * rows that the view's query filters out first. So a kept condition must never fail. Pure.
  */
-import { columnRef, put } from '../parse/nodes.js';
-import { cloneTree, isTree, names, type Tree, visits } from '../parse/tree.js';
+import { columnRef, put } from '../../parse/nodes.js';
+import { cloneTree, isTree, names, type Tree, visits } from '../../parse/tree.js';
 import type { Column } from './joins.js';
 
 const comparisons = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);

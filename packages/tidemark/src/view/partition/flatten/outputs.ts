@@ -1,7 +1,7 @@
 /** Finds the columns of a query's result by which its rows can be divided. Pure. */
-import { columnReadBy } from '../analysis/exactness.js';
-import { targets } from '../analysis/expressions.js';
-import { isNode, nodeList, type QueryNode } from '../analysis/query-tree.js';
+import { columnReadBy } from '../../analysis/exactness.js';
+import { targets } from '../../analysis/expressions.js';
+import { isNode, nodeList, type QueryNode } from '../../analysis/query-tree.js';
 import type { Columns, Join } from './joins.js';
 import { columnOfTarget } from './resolve.js';
 

@@ -5,26 +5,18 @@
  *
  * Conditions that columns of tables cannot express are left out, so a join may also have irrelevant combinations.
  */
-import type { Operation } from '../analysis/meaning.js';
-import { conjunctsIn, isNode, namesOf, nodeList, numberOf, type QueryNode } from '../analysis/query-tree.js';
-import { tableOf } from '../determinism/qualify.js';
-import { conjuncts, disjuncts } from '../parse/conditions.js';
-import { selectIn, type Tree } from '../parse/tree.js';
-import { comparison, equals, hasSubquery, isMonotone, refTo, translated } from './conditions.js';
-import {
-  type Column,
-  dependency,
-  emptyJoin,
-  type Flat,
-  type FlatJoin,
-  type Join,
-  product,
-  withCondition,
-} from './joins.js';
-import { comparisonsOf, noTest, type Test, testsOf } from './membership.js';
+import type { Operation } from '../../analysis/meaning.js';
+import { isNode, nodeList, numberOf, type QueryNode } from '../../analysis/query-tree.js';
+import { conjuncts, disjuncts } from '../../parse/conditions.js';
+import { selectIn, type Tree } from '../../parse/tree.js';
+import { hasSubquery, isMonotone, translated } from './conditions.js';
+import { basesOf, dependencyOnMatch, matchableColumns, preservedSides, withEqualColumns } from './join-clauses.js';
+import { joinOfTable } from './joined-table.js';
+import { emptyJoin, type Flat, type Join, product, withCondition } from './joins.js';
+import { comparisonsOf, dependenciesOn, testsOf } from './membership.js';
 import { isNeverEmpty, outputsOf } from './outputs.js';
-import { comparedEntries, requiredEntries } from './required.js';
-import { columnOf, columnOfTarget, entriesIn, type Level, leavesOutRows, type QueryContext } from './resolve.js';
+import { requiredEntries } from './required.js';
+import { type Block, columnIn, type Level, leavesOutRows, levelsOf, type QueryContext } from './resolve.js';
 import { armsOf, keepsType } from './set-operations.js';
 import { type Subquery, subqueriesIn, subqueriesOf } from './subqueries.js';
 
@@ -44,14 +36,6 @@ export function flatten(select: Tree, context: QueryContext): Flat | undefined {
   }
 }
 
-/** One SELECT without set operations. */
-interface Block {
-  readonly query: QueryNode;
-  readonly outer: readonly Level[];
-  /** The entries of its range table in which the conditions require a row. */
-  readonly required: ReadonlySet<number>;
-}
-
 class Flattening {
   readonly #context: QueryContext;
 
@@ -65,7 +49,7 @@ class Flattening {
     const operation = meaning.operationOf(select);
     if (operation) return this.#operation(select, operation, outer);
     const query = meaning.queryOf(select)!;
-    const block = { query, outer, required: requiredEntries(select, query, meaning) };
+    const block = { query, meaning, outer, required: requiredEntries(select, query, meaning) };
     const { fromClause = [], whereClause, ...otherClauses } = select;
     const nodes = isNode(query.fields.jointree) ? nodeList(query.fields.jointree, 'fromlist') : [];
     let joins: Join[] = [emptyJoin];
@@ -108,7 +92,11 @@ class Flattening {
 
   #from(item: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
     const { RangeVar: range, RangeSubselect: sub, JoinExpr: join, RangeFunction } = item as Record<string, Tree>;
-    if (range) return joins.flatMap((one) => product(one, this.#table(range, node, block.query)));
+    if (range) {
+      const table = joinOfTable(range, node, block.query, this.#context);
+      if (!table) throw new NotFlat();
+      return joins.flatMap((one) => product(one, table));
+    }
     if (sub) return bounded(joins.flatMap((one) => this.#derived(selectIn(sub.subquery), node, one, block)));
     if (join) return this.#join(join, node, joins, block);
     if (RangeFunction) {
@@ -117,30 +105,9 @@ class Flattening {
     throw new NotFlat();
   }
 
-  #table(range: Tree, node: QueryNode, query: QueryNode): Join {
-    const { occurrences, namedTables } = this.#context;
-    const occurrence = occurrences.get(range);
-    if (occurrence === undefined) throw new NotFlat();
-    const { primaryKey } = tableOf(range, namedTables);
-    const alias = `t${occurrence + 1}`;
-    const number = numberOf(node, 'rtindex')!;
-    const names = namesOf(nodeList(query, 'rtable')[number - 1]!).columns as string[];
-    const columns = names.map((name, i) => ({
-      alias,
-      name,
-      isNotNull: primaryKey.some(({ attnum }) => attnum === i + 1),
-    }));
-    const aliased = { ...range, alias: { ...(range.alias as Tree | undefined), aliasname: alias } };
-    return {
-      ...emptyJoin,
-      tables: [{ range: aliased, alias, occurrence, isFocus: true }],
-      columns: new Map([[number, columns]]),
-    };
-  }
-
   #derived(select: Tree, node: QueryNode, join: Join, block: Block): Join[] {
-    const flat = this.select(select, [levelOf(block, join), ...block.outer]);
-    if (flat.isNeverEmpty) return [join, ...this.#dependenciesOn(flat, join)];
+    const flat = this.select(select, levelsOf(block, join));
+    if (flat.isNeverEmpty) return [join, ...dependenciesOn(flat, join)];
     const number = numberOf(node, 'rtindex')!;
     return flat.joins.flatMap((one) =>
       product(join, { ...one, columns: new Map([[number, one.outputs]]), nullable: new Map() }),
@@ -148,16 +115,14 @@ class Flattening {
   }
 
   #join(join: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
-    const { jointype, larg, rarg } = join as { jointype: string; larg: Tree; rarg: Tree };
+    const { larg, rarg } = join as { larg: Tree; rarg: Tree };
     const left = [larg, node.fields.larg as QueryNode] as const;
     const right = [rarg, node.fields.rarg as QueryNode] as const;
-    const isRequired = (side: QueryNode) => entriesIn(side).some((number) => block.required.has(number));
-    const keepsLeft = (jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL') && !isRequired(right[1]);
-    const keepsRight = (jointype === 'JOIN_RIGHT' || jointype === 'JOIN_FULL') && !isRequired(left[1]);
-    if (keepsLeft || keepsRight)
+    const { preservesLeft, preservesRight } = preservedSides(join, node, block.required);
+    if (preservesLeft || preservesRight)
       return bounded([
-        ...(keepsLeft ? this.#outerJoin(left, right, [join, node], joins, block) : []),
-        ...(keepsRight ? this.#outerJoin(right, left, [join, node], joins, block) : []),
+        ...(preservesLeft ? this.#outerJoin(left, right, [join, node], joins, block) : []),
+        ...(preservesRight ? this.#outerJoin(right, left, [join, node], joins, block) : []),
       ]);
     const both = this.#from(...right, this.#from(...left, joins, block), block);
     return this.#on(join, node, both, block);
@@ -172,53 +137,17 @@ class Flattening {
     block: Block,
   ): Join[] {
     const all = this.#from(...preservedSide, joins, block);
-    const dependencies = this.#basesOf(join, other[1], all, block).flatMap((base) => {
-      const knownColumns = new Map([...base.columns, ...base.nullable]);
-      const matching = this.#on(
-        join,
-        node,
-        this.#from(...other, [{ ...emptyJoin, columns: knownColumns }], block),
-        block,
-      );
-      return matching.map((match) => {
-        const added = [...match.columns].filter(([number]) => !knownColumns.has(number));
-        return {
-          ...dependency(base, match),
-          columns: base.columns,
-          nullable: new Map([...base.nullable, ...added, ...match.nullable]),
-        };
-      });
+    const dependencies = basesOf(join, other[1], all, block).flatMap((base) => {
+      const matching = this.#from(...other, [{ ...emptyJoin, columns: matchableColumns(base) }], block);
+      return this.#on(join, node, matching, block).map((match) => dependencyOnMatch(base, match));
     });
     return bounded([...all, ...dependencies]);
-  }
-
-  /**
-   * Returns the joins whose rows are matched with the other side of an outer join. If its condition compares columns of
-   * an earlier outer join, a match needs a row there, so these are joins with such a row.
-   */
-  #basesOf({ quals }: Tree, other: QueryNode, joins: readonly Join[], { query }: Block): readonly Join[] {
-    const rows = joins.filter(({ isDependency }) => !isDependency);
-    const ownEntries = new Set([...entriesIn(other), ...rows.flatMap(({ columns }) => [...columns.keys()])]);
-    const needed = comparedEntries(quals, query, this.#context.meaning).filter((number) => !ownEntries.has(number));
-    if (needed.length === 0) return rows;
-    const fitting = joins.filter(({ nullable }) => needed.every((number) => nullable.has(number)));
-    const minNullable = Math.min(...fitting.map(({ nullable }) => nullable.size));
-    return fitting.length === 0 ? rows : fitting.filter(({ nullable }) => nullable.size === minNullable);
   }
 
   /** Adds a join's condition. For USING and NATURAL, it is taken from the analyzed query. */
   #on({ quals, usingClause, isNatural }: Tree, node: QueryNode, joins: Join[], block: Block): Join[] {
     if (!usingClause && !isNatural) return this.#where(quals, joins, block);
-    const equal = [node.fields.quals].filter(isNode);
-    const pairs = equal.flatMap(conjunctsIn);
-    return joins.map((join) => {
-      const level = { query: block.query, columns: new Map([...join.columns, ...join.nullable]) };
-      return pairs.reduce((all, pair) => {
-        const [left, right] = nodeList(pair, 'args').map((arg) => columnOfTarget(arg, level));
-        const isEqual = left && right && comparison(refTo(left), equals, refTo(right));
-        return isEqual ? withCondition(all, isEqual) : all;
-      }, join);
-    });
+    return joins.map((join) => withEqualColumns(join, node, block.query));
   }
 
   #where(condition: unknown, joins: Join[], block: Block): Join[] {
@@ -241,18 +170,18 @@ class Flattening {
   }
 
   #withScalar(condition: Tree, join: Join, block: Block): Join {
-    const joinCondition = translated(condition, (node) => this.#column(node, join, block));
+    const joinCondition = translated(condition, (node) => columnIn(node, join, block));
     return joinCondition ? withCondition(join, joinCondition) : join;
   }
 
   /** Handles EXISTS, IN and ANY: joins the rows of the subquery. */
   #member(link: Tree, join: Join, block: Block): Join[] {
-    const flat = this.select(selectIn(link.subselect), [levelOf(block, join), ...block.outer]);
-    if (flat.isNeverEmpty) return [join, ...this.#dependenciesOn(flat, join)];
-    const columnIn = (node: Tree) => this.#column(node, join, block);
+    const flat = this.select(selectIn(link.subselect), levelsOf(block, join));
+    if (flat.isNeverEmpty) return [join, ...dependenciesOn(flat, join)];
+    const columnOf = (node: Tree) => columnIn(node, join, block);
     return flat.joins.flatMap((one) =>
       product(join, { ...one, columns: new Map(), nullable: new Map() }).map((both) =>
-        comparisonsOf(link, one.outputs, columnIn).reduce(withCondition, both),
+        comparisonsOf(link, one.outputs, columnOf).reduce(withCondition, both),
       ),
     );
   }
@@ -262,35 +191,13 @@ class Flattening {
     if (join.isDependency) return [];
     return subqueries.flatMap((subquery) => {
       const { select, wrappers } = subquery;
-      const level = levelOf(block, join);
       const wrapped = Array.from({ length: wrappers }, () => ({ query: block.query, columns: new Map() }));
-      const flat = this.select(select, [...wrapped, level, ...block.outer]);
-      return this.#dependenciesOn(flat, join, ({ outputs }) =>
-        testsOf(subquery.link, outputs, (node) => this.#column(node, join, block)),
+      const flat = this.select(select, [...wrapped, ...levelsOf(block, join)]);
+      return dependenciesOn(flat, join, ({ outputs }) =>
+        testsOf(subquery.link, outputs, (node) => columnIn(node, join, block)),
       );
     });
   }
-
-  /** @param tests returns the alternative conditions for rows that matter */
-  #dependenciesOn(flat: Flat, join: Join, tests: (one: FlatJoin) => readonly Test[] = () => [noTest]): Join[] {
-    if (join.isDependency) return [];
-    return flat.joins.flatMap((one) =>
-      tests(one).map(({ conditions, isRare }) => ({
-        ...conditions.reduce(withCondition, dependency(join, one)),
-        columns: join.columns,
-        nullable: join.nullable,
-        isRare: one.isRare || isRare,
-      })),
-    );
-  }
-
-  #column(node: Tree, join: Join, block: Block): Column | undefined {
-    return columnOf(node, this.#context.meaning, [levelOf(block, join), ...block.outer]);
-  }
-}
-
-function levelOf({ query }: Block, { columns }: Join): Level {
-  return { query, columns };
 }
 
 function bounded<T>(joins: T[]): T[] {

@@ -1,7 +1,8 @@
 /** Checks whether every change to a table is captured. */
-import type { Table } from '../catalog/tables.js';
-import { identifier } from '../sql.js';
-import { captureFunction, triggerNames } from './capture.js';
+import type { Table } from '../../catalog/tables.js';
+import { identifier } from '../../sql.js';
+import { captureFunction } from './capture-function.js';
+import { triggerNames } from './triggers.js';
 
 /** One of Tidemark's triggers, as the catalogs describe it. */
 export interface CaptureRow {

@@ -1,119 +1,21 @@
-/** Change capture: the trigger function and the triggers of a synced table, as SQL text. */
+/** The trigger function that captures the changes of a synced table, as SQL text. */
+import type { Table } from '../../catalog/tables.js';
+import { quotedText } from '../../sql.js';
+import {
+  type Capture,
+  keyOf,
+  logDeleted,
+  logInserted,
+  logRow,
+  logUpdated,
+  partitionHasFixedTextSql,
+  rowLiteral,
+  sameKey,
+  textOf,
+} from './log-statements.js';
 
-import type { Table } from '../catalog/tables.js';
-import { identifier, quotedText } from '../sql.js';
-
-interface Trigger {
-  readonly name: string;
-  /** When it fires, and for which command. */
-  readonly event: string;
-  /** The SQL between the table's name and EXECUTE. */
-  readonly scope: string;
-}
-
-/** Fires before the rows are removed, because a TRUNCATE of an empty table is not logged. */
-const truncate: Trigger = { name: 'tidemark_truncate', event: 'before truncate', scope: 'for each statement' };
-
-/** Fire once for each statement, with its rows in transition tables, so that bulk writes stay cheap. */
-const statementTriggers: readonly Trigger[] = [
-  { name: 'tidemark_insert', event: 'after insert', scope: 'referencing new table as new_rows for each statement' },
-  {
-    name: 'tidemark_update',
-    event: 'after update',
-    scope: 'referencing old table as old_rows new table as new_rows for each statement',
-  },
-  { name: 'tidemark_delete', event: 'after delete', scope: 'referencing old table as old_rows for each statement' },
-];
-
-/**
- * For partitioned tables. Partitions inherit row triggers from their parent, even if they are created later. Statement
- * triggers fire only for the table that a statement names, and a row that MERGE moves to another partition is in no
- * transition table (observed on Postgres 15 and 18).
- */
-const rowTriggers: readonly Trigger[] = ['insert', 'update', 'delete'].map((event) => ({
-  name: `tidemark_${event}`,
-  event: `after ${event}`,
-  scope: 'for each row',
-}));
-
-function triggersOf(table: Table): readonly Trigger[] {
-  return [...(table.kind === 'p' ? rowTriggers : statementTriggers), truncate];
-}
-
-/** Returns the names of the triggers that a table, or one of its partitions, must have. */
-export function triggerNames(table: Table, relation: { readonly oid: number }): string[] {
-  const isRoot = relation.oid === table.oid;
-  return triggersOf(table)
-    .filter((trigger) => isRoot || trigger !== truncate)
-    .map(({ name }) => name);
-}
-
-function captureFunctionName(id: number): string {
+export function captureFunctionName(id: number): string {
   return `tidemark.capture_${id}`;
-}
-
-/** The table whose changes a function captures, and how it writes their rows. */
-interface Capture {
-  /** The table's ID in the change log. */
-  readonly id: number;
-  readonly table: Table;
-  /** True for a function without the settings `fixedText`. */
-  readonly isChecked: boolean;
-}
-
-/**
- * Returns SQL for a row literal of the whole row, which stays correct when columns are added or dropped. The row of a
- * partition has the partition's own column order. Virtual generated columns have no value in it. Without `fixedText`, a
- * column whose text depends on settings can be added at any time.
- */
-function rowLiteral({ id, table, isChecked }: Capture, row: string): string {
-  const plain = `(${row}.*)::text`;
-  const hasFixedText = table.kind === 'p' ? 'has_fixed_text' : hasFixedTextSql(id);
-  return isChecked ? `case when ${hasFixedText} then ${plain} else tidemark.fixed_text(${row}.*) end` : plain;
-}
-
-/** Returns SQL for a row's image: its literal, which row triggers have in a variable. */
-function imageOf(capture: Capture, row: string): string {
-  return capture.table.kind === 'p' ? `${row}_text` : rowLiteral(capture, row);
-}
-
-function hashOf(capture: Capture, row: string): string {
-  return `hashtextextended(${imageOf(capture, row)}, 0)`;
-}
-
-/**
- * Returns an SQL expression that the planner evaluates, for statement triggers. Their statements read the table, so
- * Postgres plans them again after an ALTER TABLE.
- */
-function hasFixedTextSql(id: number): string {
-  return `tidemark.has_fixed_text(${id})`;
-}
-
-/** For row triggers. Their statements read no table, so a comparison that is always true makes them depend on it. */
-function partitionHasFixedTextSql(id: number): string {
-  return `case when tg_relid <> tidemark.relation_of(${id}) then ${hasFixedTextSql(id)} end`;
-}
-
-/** Types with operators on the function's search path, and whose values are equal if and only if their texts are. */
-const plainTypes: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint', 'uuid']);
-
-/** Returns SQL for a row's key. */
-function keyOf({ primaryKey }: Table, row: string): string {
-  return `array[${primaryKey.map(({ name }) => textOf(row, name)).join(', ')}]`;
-}
-
-function textOf(row: string, column: string): string {
-  return `${row}.${identifier(column)}::text collate "C"`;
-}
-
-/** Returns the condition that two rows have equal keys. Compares texts if operators may not be on the search path. */
-function sameKey({ primaryKey }: Table, a: string, operator: '=' | 'is not distinct from', b: string): string {
-  return primaryKey
-    .map(({ name, type }) => {
-      const value = (row: string) => (plainTypes.has(type) ? `${row}.${identifier(name)}` : textOf(row, name));
-      return `${value(a)} ${operator} ${value(b)}`;
-    })
-    .join(' and ');
 }
 
 /**
@@ -124,24 +26,6 @@ const mayBeFoundEmpty = `current_setting('transaction_isolation') in ('read comm
       and has_table_privilege(tg_relid, 'select') and not row_security_active(tg_relid)
       and coalesce((select sum(pg_relation_size(relid)) from pg_partition_tree(tg_relid)), pg_relation_size(tg_relid))
         <= ${4 * 1024 * 1024}`;
-
-/** Returns the statement that logs a row with this key, old image and new hash, without its FROM. */
-function logRow({ id, table }: Capture, key: string, old: string, hash: string): string {
-  const [column, partition] = table.kind === 'p' ? [', partition', ', tg_relid'] : ['', ''];
-  return `insert into tidemark.change (table_id, xid, key, old, new_hash${column}) select ${id}, pg_current_xact_id(), ${key}, ${old}, ${hash}${partition}`;
-}
-
-function logDeleted(capture: Capture, row: string): string {
-  return logRow(capture, keyOf(capture.table, row), imageOf(capture, row), 'null');
-}
-
-function logInserted(capture: Capture, row: string): string {
-  return logRow(capture, keyOf(capture.table, row), 'null', hashOf(capture, row));
-}
-
-function logUpdated(capture: Capture, key: string, old: string, inserted: string): string {
-  return logRow(capture, key, imageOf(capture, old), hashOf(capture, inserted));
-}
 
 /**
  * Returns the body of the function that writes a table's changes to the log: for each key, the old row's image and the
@@ -284,16 +168,4 @@ as ${quotedText(body)}`,
     // types run as the owner.
     `revoke all on function ${name}() from public`,
   ];
-}
-
-/**
- * Returns the statements that create or replace the triggers of a table and its partitions. The capture function must
- * exist. With ENABLE ALWAYS, the triggers also fire if `session_replication_role` is `replica`.
- */
-export function createCaptureTriggers(id: number, table: Table): string[] {
-  const relation = identifier(table.schema, table.name);
-  return triggersOf(table).flatMap(({ name, event, scope }) => [
-    `create or replace trigger ${name} ${event} on ${relation} ${scope} execute function ${captureFunctionName(id)}()`,
-    `alter table ${relation} enable always trigger ${name}`,
-  ]);
 }

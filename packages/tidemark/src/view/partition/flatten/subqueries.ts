@@ -1,7 +1,7 @@
 /** Finds the subqueries in expressions, and the rows for which Postgres evaluates them. Pure. */
-import { isAggregate, type Meaning } from '../analysis/meaning.js';
-import type { QueryNode } from '../analysis/query-tree.js';
-import { selectIn, type Tree, visitsHere } from '../parse/tree.js';
+import { isAggregate, type Meaning } from '../../analysis/meaning.js';
+import type { QueryNode } from '../../analysis/query-tree.js';
+import { selectIn, type Tree, visitsHere } from '../../parse/tree.js';
 import { isNeverEmpty } from './outputs.js';
 
 /** A subquery in an expression. */

@@ -1,7 +1,7 @@
 /** The arms of set operations. Pure. */
-import { targets, typeOf } from '../analysis/expressions.js';
-import type { Meaning, Operation } from '../analysis/meaning.js';
-import type { Tree } from '../parse/tree.js';
+import { targets, typeOf } from '../../analysis/expressions.js';
+import type { Meaning, Operation } from '../../analysis/meaning.js';
+import type { Tree } from '../../parse/tree.js';
 
 /** Returns the queries that a set operation combines, including those of nested set operations. */
 export function armsOf(select: Tree, meaning: Meaning): Tree[] {

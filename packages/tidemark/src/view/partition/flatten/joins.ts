@@ -1,5 +1,5 @@
 /** Joins of tables as plain values, from which a view's companion queries are built. Pure. */
-import type { Tree } from '../parse/tree.js';
+import type { Tree } from '../../parse/tree.js';
 
 /** An occurrence of a table in a join, under its own alias. */
 export interface JoinedTable {

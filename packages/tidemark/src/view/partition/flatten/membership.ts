@@ -1,7 +1,7 @@
-/** Connects subqueries with the values that IN, NOT IN and the like compare them with. Pure. */
-import { names, type Tree } from '../parse/tree.js';
+/** Connects subqueries with the queries around them, and with the values that IN, NOT IN and the like compare. Pure. */
+import { names, type Tree } from '../../parse/tree.js';
 import { comparison, equals, isConstant, isNull, refTo, translatedOperand } from './conditions.js';
-import type { Column, Columns } from './joins.js';
+import { type Column, type Columns, dependency, type Flat, type FlatJoin, type Join, withCondition } from './joins.js';
 
 type ColumnOf = (node: Tree) => Column | undefined;
 
@@ -17,14 +17,14 @@ export function comparisonsOf({ testexpr, operName }: Tree, outputs: Columns, co
 }
 
 /** Conditions for those rows of a subquery that matter. */
-export interface Test {
+interface Test {
   readonly conditions: readonly Tree[];
   /** True if rows rarely meet the conditions, so that the subquery need not be connected with anything. */
   readonly isRare: boolean;
 }
 
 /** A test that all rows pass. */
-export const noTest: Test = { conditions: [], isRare: false };
+const noTest: Test = { conditions: [], isRare: false };
 
 /**
  * Returns tests for the rows of a subquery that matter to NOT IN and the like: the rows equal to the value, and those
@@ -44,4 +44,24 @@ export function testsOf(link: Tree | undefined, outputs: Columns, columnOf: Colu
     ...(output.isNotNull ? [] : [{ conditions: [isNull(refTo(output))], isRare: true }]),
     ...(isNotNull ? [] : [{ conditions: [isNull(value)], isRare: false }]),
   ];
+}
+
+/**
+ * Returns joins with the rows of a subquery on which the rows of a join depend.
+ * @param tests returns the alternative conditions for rows that matter
+ */
+export function dependenciesOn(
+  flat: Flat,
+  join: Join,
+  tests: (one: FlatJoin) => readonly Test[] = () => [noTest],
+): Join[] {
+  if (join.isDependency) return [];
+  return flat.joins.flatMap((one) =>
+    tests(one).map(({ conditions, isRare }) => ({
+      ...conditions.reduce(withCondition, dependency(join, one)),
+      columns: join.columns,
+      nullable: join.nullable,
+      isRare: one.isRare || isRare,
+    })),
+  );
 }

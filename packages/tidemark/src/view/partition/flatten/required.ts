@@ -1,8 +1,8 @@
 /** Finds the parts of FROM in which each row of a query's result requires a row. Pure. */
-import type { Meaning } from '../analysis/meaning.js';
-import { hasOwnOperator, type QueryNode } from '../analysis/query-tree.js';
-import { conjuncts } from '../parse/conditions.js';
-import type { Tree } from '../parse/tree.js';
+import type { Meaning } from '../../analysis/meaning.js';
+import { hasOwnOperator, type QueryNode } from '../../analysis/query-tree.js';
+import { conjuncts } from '../../parse/conditions.js';
+import type { Tree } from '../../parse/tree.js';
 import { isComparison } from './conditions.js';
 import { entryOf } from './resolve.js';
 

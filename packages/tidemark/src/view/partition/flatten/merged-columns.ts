@@ -1,5 +1,5 @@
 /** Finds the columns that FULL JOIN merges. Pure. */
-import { resolvedIn } from '../analysis/exactness.js';
+import { resolvedIn } from '../../analysis/exactness.js';
 import {
   conjunctsIn,
   hasOwnOperator,
@@ -7,7 +7,7 @@ import {
   isSameVariable,
   nodeList,
   type QueryNode,
-} from '../analysis/query-tree.js';
+} from '../../analysis/query-tree.js';
 
 const fullJoin = '2';
 
