@@ -1,5 +1,6 @@
 /** Rows that tie in an order, where it matters which of them comes first. */
 import { describe, expect, it } from 'vitest';
+import { queryOfInstances } from '../../../packages/tidemark/src/view/instances.js';
 import { bytes, refusalOf, useTables, written } from './deterministic.js';
 
 const analyze = useTables();
@@ -239,4 +240,11 @@ describe('a query whose order is left to chance', () => {
   ])('is refused: %s', async (text, message) => {
     expect(await refusalOf(analyze(text))).toMatch(message);
   });
+});
+
+it('the query of one instance is ordered as without arguments', async () => {
+  const one = 'select u.a as id, u.b from u where u.a > $1 order by u.t_id limit 3';
+  const { text } = await analyze(queryOfInstances(one, ['pg_catalog.int4']));
+  expect(text).toMatch(/order by u\.t_id, id limit 3/i);
+  expect(text).not.toContain('u.t_id, u.a');
 });

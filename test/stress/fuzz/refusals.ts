@@ -17,6 +17,8 @@ const ofPostgres = [
   'it has GROUPING SETS, CUBE or ROLLUP over a subquery',
   // For a parameter without a written type, Postgres expects a text.
   'is an array, but Postgres expects one text',
+  // Whether rows of several instances can have the same key.
+  'depends on an argument, but a client has one value for a key',
 ];
 
 /** Removes names and values from a message. */

@@ -21,6 +21,7 @@ import { makeDeterministic } from './determinism/make-deterministic.js';
 import { makesRows } from './determinism/order.js';
 import { dropSchemas, namedTablesOf, tableOf } from './determinism/qualify.js';
 import { inspect } from './inspect.js';
+import { queryOfOne } from './instances.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';
@@ -100,7 +101,8 @@ export async function analyze(
   dropSchemas(servedTree, meaning, namedTables);
   const renamed = write();
   if (renamed !== text) await checkMeaning(db, meaning, renamed);
-  const choosesByKey = makeDeterministic(servedTree, { meaning, facts, tables, namedTables, key });
+  const rowQuery = queryOfOne(servedTree) ?? servedTree;
+  const choosesByKey = makeDeterministic(servedTree, { meaning, facts, tables, namedTables, key, rowQuery });
   const rewrittenText = write();
   // The deterministic query can read more columns than the original.
   const query =

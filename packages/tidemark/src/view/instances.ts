@@ -4,6 +4,7 @@
  */
 import { deparseSelect, parseSelect } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
+import type { Tree } from './parse/tree.js';
 import { inlineWith } from './partition/inline-with.js';
 
 /** The parameters of one instance, as texts. */
@@ -27,6 +28,15 @@ export function queryOfInstances(text: string, parameterTypes: readonly string[]
   );
   const columns = parameterTypes.map((type, i) => `${valueSql(type, i + 1)} as ${names[i]}`);
   return `select tidemark_v.* from (select ${columns.join(', ')}) tidemark_i cross join lateral (\n${one}\n) tidemark_v`;
+}
+
+/** Returns the query of one instance, within a parsed query of any number of instances; undefined in other queries. */
+export function queryOfOne({ fromClause }: Tree): Tree | undefined {
+  const [item] = (fromClause ?? []) as { JoinExpr?: Tree }[];
+  const { larg, rarg } = (item?.JoinExpr ?? {}) as Readonly<Record<string, { RangeSubselect?: Tree } | undefined>>;
+  const aliasOf = (side: typeof larg) => (side?.RangeSubselect?.alias as Tree | undefined)?.aliasname;
+  if (aliasOf(larg) !== 'tidemark_i' || aliasOf(rarg) !== 'tidemark_v') return undefined;
+  return (rarg!.RangeSubselect!.subquery as { SelectStmt: Tree }).SelectStmt;
 }
 
 /** There are no arrays of arrays, so values of array types come as text. */

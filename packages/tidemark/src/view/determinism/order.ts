@@ -23,6 +23,8 @@ export interface DeterminismContext {
   readonly facts: Facts;
   /** The columns that identify a row of the view. */
   readonly key: readonly string[];
+  /** The SELECT whose rows are the view's: the query itself, or that of one instance. */
+  readonly rowQuery: Tree;
 }
 
 /** @throws SetupError if an order cannot be made deterministic; the message says what to write. */
@@ -33,7 +35,7 @@ export function makeOrdersDeterministic(select: Tree, context: DeterminismContex
   const arrays = new Set(subqueriesOf(select, 'ARRAY_SUBLINK'));
   for (const level of scopesOf(select).levels) {
     if (existences.has(level.select)) continue;
-    if (isLimited(level.select)) breakLimitTies(level, context, level.select === select);
+    if (isLimited(level.select)) breakLimitTies(level, context);
     else if (isDistinctOn(level.select)) breakDistinctOnTies(level, context);
     else if (arrays.has(level.select)) breakArrayTies(level, context);
   }
@@ -76,7 +78,7 @@ export function isSequence({ op, fromClause, groupClause, distinctClause }: Tree
   );
 }
 
-function breakLimitTies(level: Level, context: DeterminismContext, isOutermost: boolean): void {
+function breakLimitTies(level: Level, context: DeterminismContext): void {
   const { select } = level;
   if (isSingleRow(level, context) || (isSequence(select) && !select.sortClause)) return;
   if (!select.sortClause) {
@@ -91,7 +93,7 @@ function breakLimitTies(level: Level, context: DeterminismContext, isOutermost: 
         'it has OFFSET and WITH TIES, so which tied rows it skips is left to chance. Remove the OFFSET',
       );
     }
-  } else if (isOutermost && !isDistinctOn(select) && !makesRows(context.meaning.queryOf(select))) {
+  } else if (select === context.rowQuery && !isDistinctOn(select) && !makesRows(context.meaning.queryOf(select))) {
     append(
       select,
       context.key.map((column) => columnRef(column)),
