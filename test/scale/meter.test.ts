@@ -22,12 +22,13 @@ describe.runIf(existsSync('/proc/self/stat'))('the processor time of the parts',
     };
     const { cpuMs: queried } = await meter(processes, query);
     expect(queried.primary).toBeGreaterThanOrEqual(100);
-    expect(queried.standby).toBe(queried.primary);
+    expect(Math.abs(queried.standby! - queried.primary)).toBeLessThanOrEqual(20);
     const { cpuMs: busy, seconds } = await meter(processes, async () => {
       for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; );
     });
     expect(busy.server).toBeGreaterThanOrEqual(250);
-    expect(busy.writer).toBe(busy.server);
+    // Read one after the other, so one may have a tick more.
+    expect(Math.abs(busy.writer - busy.server)).toBeLessThanOrEqual(20);
     expect(seconds).toBeGreaterThanOrEqual(0.29);
   });
 

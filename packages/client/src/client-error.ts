@@ -40,7 +40,7 @@ export function refusedRequest(url: string, status: number, text: string): Clien
 /** Returns the error for a request without a response. */
 export function unreachable(url: string, cause: unknown): ClientError {
   if ((cause as { name?: unknown }).name === 'TimeoutError') {
-    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this continues, look for a proxy in between that holds back requests or responses.`;
+    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this continues, look for a proxy that holds back requests or responses.`;
     return new ClientError('timeout', message, { cause });
   }
   const todo = 'is it running, and if it is of another origin, does its withCORS name this page’s?';

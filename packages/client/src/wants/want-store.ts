@@ -43,8 +43,7 @@ export class WantStore {
   /** Returns the wants of the other tabs. */
   others(): Expiries {
     const expiries = new Map<string, number>();
-    for (const key of this.#keys(this.#prefix)) {
-      if (key === this.#key) continue;
+    for (const key of this.#otherKeys()) {
       const stored = JSON.parse(this.#storage.getItem(key) ?? '[]') as [text: string, expiry: number | null][];
       for (const [text, expiry] of stored) {
         expiries.set(text, Math.max(expiry ?? Number.POSITIVE_INFINITY, expiries.get(text) ?? 0));
@@ -55,7 +54,7 @@ export class WantStore {
 
   /** Removes the wants of the other tabs. Those that are still open write theirs again. */
   removeOthers(): void {
-    for (const key of this.#keys(this.#prefix)) if (key !== this.#key) this.#storage.removeItem(key);
+    for (const key of this.#otherKeys()) this.#storage.removeItem(key);
   }
 
   /** Writes the wants of this tab. */
@@ -85,6 +84,10 @@ export class WantStore {
     };
     globalThis.addEventListener?.('storage', onStorage);
     return () => globalThis.removeEventListener?.('storage', onStorage);
+  }
+
+  #otherKeys(): string[] {
+    return this.#keys(this.#prefix).filter((key) => key !== this.#key);
   }
 
   #keys(prefix: string): string[] {
