@@ -7,7 +7,7 @@ import {
   openPatch,
   type PatchStream,
   type TooManyRows,
-} from '../../../packages/tidemark/src/pulls/patch-stream.js';
+} from '../../../packages/tidemark/src/pulls/reads/patch-stream.js';
 import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
 import { fullPatchWithChecksums } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';

@@ -96,7 +96,7 @@ const faults: readonly Fault[] = [
     rules: ofSharing,
     patches: [
       {
-        file: 'pulls/cohort-reads.ts',
+        file: 'pulls/reads/cohort-reads.ts',
         find: 'texts.get(isShared ? index : null)',
         replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
       },

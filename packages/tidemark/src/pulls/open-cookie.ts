@@ -10,7 +10,7 @@ import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema
 import type { Collaborators } from './collaborators.js';
 import { checksumModeFor } from './consistency-checker.js';
 import { tablesWithNewSchema } from './plan.js';
-import { createReader, type Reader } from './reader.js';
+import { createReader, type Reader } from './reads/reader.js';
 import { groupRequestOf, type PullSession } from './session.js';
 
 /**

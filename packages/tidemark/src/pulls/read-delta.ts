@@ -9,7 +9,7 @@ import type { Collaborators } from './collaborators.js';
 import { type AnswerPlan, changedTables, covers, type ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';
 import type { Outdated } from './pull-result.js';
-import type { Patch, PatchRead, Reader } from './reader.js';
+import type { Patch, PatchRead, Reader } from './reads/reader.js';
 import type { PullTarget } from './session.js';
 
 /** The statement has observed more than was planned for, or has failed: plan again. */

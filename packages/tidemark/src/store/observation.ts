@@ -1,6 +1,7 @@
 /** Observations: what the database reports in one snapshot, to answer pulls and to poke. Pure. */
+import type { CookieMeaning } from '../protocol/cookie.js';
 import type { History } from '../protocol/history.js';
-import { readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
+import { covers, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
 import {
   type ClientFields,
   type GroupRecord,
@@ -190,4 +191,21 @@ export function joinStates(
     lastMutationIDs: group.lastMutationIDs,
     mutations: group.mutations,
   };
+}
+
+/**
+ * True if the state's statement certainly shows everything that a cookie's snapshot has seen.
+ *
+ * A primary's snapshot says exactly what it has seen. It can still be behind a standby's, because standbys often replay
+ * a commit before the primary itself shows it, and always do if commits wait for standbys.
+ *
+ * A standby's snapshot does not list everything that it has seen. But on a standby, transactions end in the order of
+ * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
+ * after everything that the cookie's snapshot has seen, the standby shows all of it.
+ */
+export function showsAllOf(
+  { parsedSnapshot, parsedNext }: CookieMeaning,
+  { visibleSnapshot, recovery }: Pick<ObservedState, 'visibleSnapshot' | 'recovery'>,
+): boolean {
+  return (recovery && visibleSnapshot.xmax > parsedNext) || covers(visibleSnapshot, parsedSnapshot);
 }

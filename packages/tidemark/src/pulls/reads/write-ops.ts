@@ -1,5 +1,5 @@
 /** Writes ops from the lines of a COPY in the text format. */
-import type { OpFormat } from '../store/patches/full-patch.js';
+import type { OpFormat } from '../../store/patches/full-patch.js';
 
 const codeOf = (character: string) => character.charCodeAt(0);
 const [tab, newline, space, quote, zero, letterN, backslash] = [0x09, 0x0a, 0x20, 0x22, 0x30, 0x4e, 0x5c];

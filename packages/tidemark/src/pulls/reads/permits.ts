@@ -1,7 +1,7 @@
 /** Work that needs a permit, because it takes a connection. */
-import type { Database, Statement } from '../db/database.js';
-import type { Caller } from '../http/identify.js';
-import type { Semaphore } from '../limits/semaphore.js';
+import type { Database, Statement } from '../../db/database.js';
+import type { Caller } from '../../http/identify.js';
+import type { Semaphore } from '../../limits/semaphore.js';
 
 /**
  * Acquires a permit, opens something, and releases the permit when that is closed.

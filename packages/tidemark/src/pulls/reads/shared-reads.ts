@@ -1,15 +1,15 @@
 /** Reads once for all pulls that arrive at the same time with the same base. */
 
-import { stateFromCache } from '../change-log/cache-lookup.js';
-import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
-import { Coalescer } from '../change-log/coalesce.js';
-import type { Database } from '../db/database.js';
-import type { Semaphore } from '../limits/semaphore.js';
-import type { Snapshot } from '../protocol/snapshot.js';
-import { isSmall, type ObservedState, observedStateOf, readObservation } from '../store/observation.js';
-import { changedTablesOf, deltaPatch } from '../store/patches/patch-sql.js';
-import { literalObservation, type PollInput, pollStatement } from '../store/poll.js';
-import { readableChanges } from '../store/row-formats/schema-change.js';
+import { stateFromCache } from '../../change-log/cache-lookup.js';
+import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
+import { Coalescer } from '../../change-log/coalesce.js';
+import type { Database } from '../../db/database.js';
+import type { Semaphore } from '../../limits/semaphore.js';
+import type { Snapshot } from '../../protocol/snapshot.js';
+import { isSmall, type ObservedState, observedStateOf, readObservation } from '../../store/observation.js';
+import { changedTablesOf, deltaPatch } from '../../store/patches/patch-sql.js';
+import { literalObservation, type PollInput, pollStatement } from '../../store/poll.js';
+import { readableChanges } from '../../store/row-formats/schema-change.js';
 import { CohortReads } from './cohort-reads.js';
 import { openPatch, type PatchStream } from './patch-stream.js';
 import { openWithPermit } from './permits.js';

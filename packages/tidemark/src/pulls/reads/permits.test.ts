@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { silent } from '../../../../test/support/log.js';
-import { Semaphore } from '../limits/semaphore.js';
+import { silent } from '../../../../../test/support/log.js';
+import { Semaphore } from '../../limits/semaphore.js';
 import { openWithPermit } from './permits.js';
 
 const caller = { context: { userID: 'u' }, requestID: 'r', log: silent };

@@ -1,11 +1,11 @@
-import { BoundedMap } from '../bounded-map.js';
-import type { ChangeLogCache } from '../change-log/change-log-cache.js';
-import { Coalescer } from '../change-log/coalesce.js';
-import type { Database } from '../db/database.js';
-import { isOfValue } from '../db/sqlstate.js';
-import { retry } from '../db/transact.js';
-import type { Snapshot } from '../protocol/snapshot.js';
-import { isSmall, observedStateOf, readPatchObservation } from '../store/observation.js';
+import { BoundedMap } from '../../bounded-map.js';
+import type { ChangeLogCache } from '../../change-log/change-log-cache.js';
+import { Coalescer } from '../../change-log/coalesce.js';
+import type { Database } from '../../db/database.js';
+import { isOfValue } from '../../db/sqlstate.js';
+import { retry } from '../../db/transact.js';
+import type { Snapshot } from '../../protocol/snapshot.js';
+import { isSmall, observedStateOf, readPatchObservation } from '../../store/observation.js';
 import {
   type CohortLine,
   type CohortParameters,
@@ -14,8 +14,8 @@ import {
   cohortsPerStatement,
   cohortValues,
   maxOps,
-} from '../store/patches/cohorts.js';
-import { changedTablesOf } from '../store/patches/patch-sql.js';
+} from '../../store/patches/cohorts.js';
+import { changedTablesOf } from '../../store/patches/patch-sql.js';
 import { maxAttempts } from './patch-stream.js';
 import { abortSignalOf, type DeltaReader, type Patch, type Reader, statementKey } from './reader.js';
 

@@ -1,19 +1,19 @@
 /** The part of a pull that reads need, and the result of a read. */
 
-import type { VerifiedCookie } from '../change-log/cookie-cache.js';
-import type { Caller } from '../http/identify.js';
-import type { ConsistencyCheck } from '../protocol/consistency-check.js';
-import type { OpenedCookie } from '../protocol/cookie.js';
-import type { Snapshot } from '../protocol/snapshot.js';
-import type { ViewSetDifference } from '../schema/cookie-views.js';
-import type { ResolvedViews } from '../schema/schema-cache.js';
-import type { SchemaState } from '../schema/schema-state.js';
-import type { GroupRequest } from '../store/group-state.js';
-import type { ObservedState } from '../store/observation.js';
-import type { Checksums } from '../store/patches/checksums.js';
-import type { ChecksumScope } from '../store/patches/patch-sql.js';
-import type { SchemaChanges } from '../store/row-formats/schema-change.js';
-import type { ResolvedView } from '../view/client-views.js';
+import type { VerifiedCookie } from '../../change-log/cookie-cache.js';
+import type { Caller } from '../../http/identify.js';
+import type { ConsistencyCheck } from '../../protocol/consistency-check.js';
+import type { OpenedCookie } from '../../protocol/cookie.js';
+import type { Snapshot } from '../../protocol/snapshot.js';
+import type { ViewSetDifference } from '../../schema/cookie-views.js';
+import type { ResolvedViews } from '../../schema/schema-cache.js';
+import type { SchemaState } from '../../schema/schema-state.js';
+import type { GroupRequest } from '../../store/group-state.js';
+import type { ObservedState } from '../../store/observation.js';
+import type { Checksums } from '../../store/patches/checksums.js';
+import type { ChecksumScope } from '../../store/patches/patch-sql.js';
+import type { SchemaChanges } from '../../store/row-formats/schema-change.js';
+import type { ResolvedView } from '../../view/client-views.js';
 import type { PatchStream } from './patch-stream.js';
 
 /** The base of a pull: its cookie, and how it differs from the current views. */

@@ -1,7 +1,7 @@
 /** The responses to reads, which have no client group: rows as JSON or as lines, ops as JSON or as events. */
-import type { Cookie } from '../protocol/cookie.js';
-import { noState, tokenOf } from '../protocol/read-token.js';
-import { linesIn, type PatchResult } from './pull-result.js';
+import type { Cookie } from '../../protocol/cookie.js';
+import { noState, tokenOf } from '../../protocol/read-token.js';
+import { linesIn, type PatchResult } from '../../pulls/pull-result.js';
 
 type Bytes = AsyncGenerator<Uint8Array, undefined>;
 

@@ -1,10 +1,10 @@
 /** Estimates how long a delta will take. */
 
-import { Coalescer } from '../change-log/coalesce.js';
-import type { Database } from '../db/database.js';
-import type { ObservedState } from '../store/observation.js';
-import type { RowLimit } from '../store/patches/patch-sql.js';
-import { countChangedKeys, estimateViewSize, type ViewSize } from '../store/sizes.js';
+import { Coalescer } from '../../change-log/coalesce.js';
+import type { Database } from '../../db/database.js';
+import type { ObservedState } from '../../store/observation.js';
+import type { RowLimit } from '../../store/patches/patch-sql.js';
+import { countChangedKeys, estimateViewSize, type ViewSize } from '../../store/sizes.js';
 import { abortSignalOf, type DeltaReader, type Reader, readerKey } from './reader.js';
 
 /** With a limit: a reset is cheaper, if the views have no more rows than that. */

@@ -1,6 +1,6 @@
 /** Tests which states of a standby satisfy a read requirement. */
 import { describe, expect, it } from 'vitest';
-import { parseSnapshot } from '../protocol/snapshot.js';
+import { parseSnapshot } from '../../protocol/snapshot.js';
 import { type ReadRequirement, satisfies } from './read-requirement.js';
 
 const snapshot = (text: string) => parseSnapshot(text)!;

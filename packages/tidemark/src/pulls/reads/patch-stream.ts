@@ -2,11 +2,11 @@
  * Streams a patch from the database: a line with the observation, optionally a line with checksums, then the ops as
  * bytes, each preceded by a comma, or the rows from which this process writes the ops.
  */
-import type { Database } from '../db/database.js';
-import { retry } from '../db/transact.js';
-import { type PatchObservation, readPatchObservation } from '../store/observation.js';
-import { type Checksums, readChecksums } from '../store/patches/checksums.js';
-import type { FullPatch } from '../store/patches/full-patch.js';
+import type { Database } from '../../db/database.js';
+import { retry } from '../../db/transact.js';
+import { type PatchObservation, readPatchObservation } from '../../store/observation.js';
+import { type Checksums, readChecksums } from '../../store/patches/checksums.js';
+import type { FullPatch } from '../../store/patches/full-patch.js';
 import { firstField, OpWriter } from './write-ops.js';
 
 interface Closable {
