@@ -54,7 +54,6 @@ const largeFolders = [
   'tidemark/src/endpoints',
   'tidemark/src/protocol',
   'tidemark/src/schema',
-  'tidemark/src/store',
   'tidemark/src/view',
   'tidemark/src/writes',
 ];

@@ -2,10 +2,10 @@
 import type { UserContext } from '../context.js';
 import { isOfValues } from '../db/sqlstate.js';
 import { noGroup } from '../protocol/pull.js';
-import { observedStateOf } from '../store/observation.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { fullPatchWithChecksums, type RowLimit } from '../store/patches/patch-sql.js';
-import { literalObservation } from '../store/poll.js';
+import { observedStateOf } from '../store/polls/observation.js';
+import { literalObservation } from '../store/polls/poll.js';
 import type { Collaborators } from './collaborators.js';
 import type { ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';

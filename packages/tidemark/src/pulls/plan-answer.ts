@@ -1,6 +1,6 @@
 /** Plans the answer to a pull from an observed state. Pure. */
 import { Problem } from '../errors.js';
-import type { ObservedState } from '../store/observation.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import { type AnswerPlan, identityOf, isRenewalDue, type Plan, planPull } from './plan.js';
 import { satisfies } from './reads/read-requirement.js';
 import type { Reader } from './reads/reader.js';

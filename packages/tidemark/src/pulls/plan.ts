@@ -4,8 +4,8 @@
 import { type CookieFields, databaseIDOf, type OpenedCookie } from '../protocol/cookie.js';
 import { timelineStatusOf } from '../protocol/history.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
-import { type DatabaseState, manyRows, type ObservedState, showsAllOf } from '../store/observation.js';
 import type { RowLimit } from '../store/patches/patch-sql.js';
+import { type DatabaseState, manyRows, type ObservedState, showsAllOf } from '../store/polls/observation.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 
 /** How to answer a pull. */

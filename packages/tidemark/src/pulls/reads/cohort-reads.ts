@@ -5,7 +5,6 @@ import type { Database } from '../../db/database.js';
 import { isOfValue } from '../../db/sqlstate.js';
 import { retry } from '../../db/transact.js';
 import type { Snapshot } from '../../protocol/snapshot.js';
-import { isSmall, observedStateOf, readPatchObservation } from '../../store/observation.js';
 import {
   type CohortLine,
   type CohortParameters,
@@ -16,6 +15,7 @@ import {
   maxOps,
 } from '../../store/patches/cohorts.js';
 import { changedTablesOf } from '../../store/patches/patch-sql.js';
+import { isSmall, observedStateOf, readPatchObservation } from '../../store/polls/observation.js';
 import { maxAttempts } from './patch-stream.js';
 import { abortSignalOf, type DeltaReader, type Patch, type Reader, statementKey } from './reader.js';
 

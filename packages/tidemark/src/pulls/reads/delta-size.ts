@@ -2,8 +2,8 @@
 
 import { Coalescer } from '../../change-log/coalesce.js';
 import type { Database } from '../../db/database.js';
-import type { ObservedState } from '../../store/observation.js';
 import type { RowLimit } from '../../store/patches/patch-sql.js';
+import type { ObservedState } from '../../store/polls/observation.js';
 import { countChangedKeys, estimateViewSize, type ViewSize } from '../../store/sizes.js';
 import { abortSignalOf, type DeltaReader, type Reader, readerKey } from './reader.js';
 

@@ -4,9 +4,9 @@
  */
 import type { Database } from '../../db/database.js';
 import { retry } from '../../db/transact.js';
-import { type PatchObservation, readPatchObservation } from '../../store/observation.js';
 import { type Checksums, readChecksums } from '../../store/patches/checksums.js';
 import type { FullPatch } from '../../store/patches/full-patch.js';
+import { type PatchObservation, readPatchObservation } from '../../store/polls/observation.js';
 import { firstField, OpWriter } from './write-ops.js';
 
 interface Closable {

@@ -1,7 +1,7 @@
 /** Read requirements: what a standby must have replayed so that its answer is as good as the primary's. */
 import type { CookieMeaning } from '../../protocol/cookie.js';
 import { hasSeen } from '../../protocol/snapshot.js';
-import { type DatabaseState, showsAllOf } from '../../store/observation.js';
+import { type DatabaseState, showsAllOf } from '../../store/polls/observation.js';
 
 /** A pull's requirement on a standby, which must also show everything that the cookie has seen. */
 export interface ReadRequirement {

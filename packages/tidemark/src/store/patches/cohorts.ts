@@ -8,7 +8,7 @@ import {
   type PollInput,
   parameterObservation,
   type TableFingerprint,
-} from '../poll.js';
+} from '../polls/poll.js';
 import { type CohortScope, cohortScope, deltaOf, singleScope } from './delta.js';
 import type { ChangedTable } from './patch-sql.js';
 import { stateQueries } from './states.js';

@@ -1,7 +1,7 @@
 /** Observations: what the database reports in one snapshot, to answer pulls and to poke. Pure. */
-import type { CookieMeaning } from '../protocol/cookie.js';
-import type { History } from '../protocol/history.js';
-import { covers, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../protocol/snapshot.js';
+import type { CookieMeaning } from '../../protocol/cookie.js';
+import type { History } from '../../protocol/history.js';
+import { covers, readSnapshot, type Snapshot, type SnapshotFields, upTo } from '../../protocol/snapshot.js';
 import {
   type ClientFields,
   type GroupRecord,

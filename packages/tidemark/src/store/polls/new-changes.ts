@@ -1,6 +1,6 @@
 /** Reads what has been committed since a snapshot, in one cheap query. */
-import type { Database } from '../db/database.js';
-import type { Snapshot } from '../protocol/snapshot.js';
+import type { Database } from '../../db/database.js';
+import type { Snapshot } from '../../protocol/snapshot.js';
 import { maxRows, readObservation } from './observation.js';
 import { pollStatement } from './poll.js';
 

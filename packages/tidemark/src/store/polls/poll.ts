@@ -1,7 +1,7 @@
 /** The statements that poll: alone, or as the first part of a statement that also yields a patch. */
-import type { Statement } from '../db/database.js';
-import { literal } from '../db/literal.js';
-import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
+import type { Statement } from '../../db/database.js';
+import { literal } from '../../db/literal.js';
+import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import type { DatabaseState } from './observation.js';
 
 /** The input of a poll. */

@@ -1,5 +1,5 @@
 /** The record of a pull's client group, and the part of it that the pull needs. Pure. */
-import { hasSeen, type Snapshot } from '../protocol/snapshot.js';
+import { hasSeen, type Snapshot } from '../../protocol/snapshot.js';
 
 /** A pull's client group, in a statement that can serve several pulls. */
 export interface GroupRequest {

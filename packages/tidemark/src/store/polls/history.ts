@@ -1,5 +1,5 @@
 /** Reads the database's timelines from an observation. Pure. */
-import type { History } from '../protocol/history.js';
+import type { History } from '../../protocol/history.js';
 
 /** The result of `tidemark.history`. WAL positions are in bytes. */
 export interface HistoryLine {
