@@ -13,9 +13,9 @@ import {
   neverCaptured,
 } from '../schema/capture/capture-check.js';
 import { findRefusals } from '../schema/check-refusals.js';
-import { checkViews } from '../schema/check-views.js';
 import { type ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { installedVersion, refuseOther, supported } from '../schema/version.js';
+import { checkViews } from '../schema/views/check-views.js';
 import { analyze } from '../view/analyze.js';
 import { buildQuery } from '../view/build-query.js';
 import { partitionColumns } from '../view/change-costs.js';

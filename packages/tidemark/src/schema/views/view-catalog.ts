@@ -1,10 +1,10 @@
 /** The view catalog: the views that servers have served, stored in the database by digest. */
-import { BoundedMap } from '../bounded-map.js';
-import { type Database, readCommitted } from '../db/database.js';
-import { type ResolvedView, servedView, type ViewQuery } from '../view/client-views.js';
-import type { ServedView } from '../view/served-view.js';
+import { BoundedMap } from '../../bounded-map.js';
+import { type Database, readCommitted } from '../../db/database.js';
+import { type ResolvedView, servedView, type ViewQuery } from '../../view/client-views.js';
+import type { ServedView } from '../../view/served-view.js';
+import type { SchemaState } from '../schema-state.js';
 import { keysDigest, viewDigest } from './digests.js';
-import type { SchemaState } from './schema-state.js';
 
 /** The number of stored views that a server remembers. The database stores the same number. */
 const maxViews = 1000;

@@ -1,12 +1,12 @@
-import type { Database } from '../db/database.js';
-import { typedLiteral } from '../db/literal.js';
-import { isOfDateTimes, isOfValues, isTransient } from '../db/sqlstate.js';
-import { SetupError } from '../errors.js';
-import { allSeen } from '../protocol/snapshot.js';
-import { deltaQuery } from '../store/patches/patch-sql.js';
-import type { ResolvedView } from '../view/client-views.js';
-import { render } from '../view/parse/template.js';
-import type { SchemaState } from './schema-state.js';
+import type { Database } from '../../db/database.js';
+import { typedLiteral } from '../../db/literal.js';
+import { isOfDateTimes, isOfValues, isTransient } from '../../db/sqlstate.js';
+import { SetupError } from '../../errors.js';
+import { allSeen } from '../../protocol/snapshot.js';
+import { deltaQuery } from '../../store/patches/patch-sql.js';
+import type { ResolvedView } from '../../view/client-views.js';
+import { render } from '../../view/parse/template.js';
+import type { SchemaState } from '../schema-state.js';
 
 /**
  * Has Postgres plan every view's delta, over no changes, and every view as a whole, which checks everything derived

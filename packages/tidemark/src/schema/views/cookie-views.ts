@@ -1,14 +1,14 @@
 /** Compares the views of a client's cookie with its current views. Pure. */
-import { SetupError } from '../errors.js';
-import type { CookieFields } from '../protocol/cookie.js';
-import { openParameters } from '../protocol/parameters.js';
-import type { InstanceChange } from '../store/patches/instance-change.js';
-import type { RemovedView } from '../store/patches/view-set-change.js';
-import type { ResolvedView } from '../view/client-views.js';
-import { diffInstances, type InstanceTexts } from '../view/instances.js';
-import { instanceParameters, instancesIn } from '../view/served-view.js';
+import { SetupError } from '../../errors.js';
+import type { CookieFields } from '../../protocol/cookie.js';
+import { openParameters } from '../../protocol/parameters.js';
+import type { InstanceChange } from '../../store/patches/instance-change.js';
+import type { RemovedView } from '../../store/patches/view-set-change.js';
+import type { ResolvedView } from '../../view/client-views.js';
+import { diffInstances, type InstanceTexts } from '../../view/instances.js';
+import { instanceParameters, instancesIn } from '../../view/served-view.js';
+import type { SchemaState } from '../schema-state.js';
 import { type Digests, keysDigest, schemaHashesOf, textsOf, viewDigest } from './digests.js';
-import type { SchemaState } from './schema-state.js';
 
 /** One of the views of a cookie. */
 export interface CookieView {

@@ -1,6 +1,6 @@
-import { BoundedMap } from '../bounded-map.js';
-import { digest } from '../protocol/cookie.js';
-import type { ViewQuery } from '../view/client-views.js';
+import { BoundedMap } from '../../bounded-map.js';
+import { digest } from '../../protocol/cookie.js';
+import type { ViewQuery } from '../../view/client-views.js';
 
 /** The number of query texts that have a short name. */
 const maxTexts = 1000;

@@ -1,11 +1,11 @@
 /** Digests of users' views and of the tables that they read. Pure. */
-import { digest } from '../protocol/cookie.js';
-import { maxBytes, maxInstanceBytes, sealParameters, type ViewTexts } from '../protocol/parameters.js';
-import type { SyncedTable } from '../store/patches/states.js';
-import type { ReadColumns } from '../view/analysis/read-columns.js';
-import type { ResolvedView } from '../view/client-views.js';
-import { cookieTexts } from '../view/served-view.js';
-import type { SchemaState } from './schema-state.js';
+import { digest } from '../../protocol/cookie.js';
+import { maxBytes, maxInstanceBytes, sealParameters, type ViewTexts } from '../../protocol/parameters.js';
+import type { SyncedTable } from '../../store/patches/states.js';
+import type { ReadColumns } from '../../view/analysis/read-columns.js';
+import type { ResolvedView } from '../../view/client-views.js';
+import { cookieTexts } from '../../view/served-view.js';
+import type { SchemaState } from '../schema-state.js';
 
 /** The digests that distinguish a user's views from others. */
 export interface Digests {
