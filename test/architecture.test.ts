@@ -53,7 +53,6 @@ const largeFolders = [
   'tidemark/src/db',
   'tidemark/src/endpoints',
   'tidemark/src/protocol',
-  'tidemark/src/view',
   'tidemark/src/writes',
 ];
 

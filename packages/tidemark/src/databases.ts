@@ -20,7 +20,7 @@ import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { withTracing } from './telemetry/traced-database.js';
 import type { ResolvedView } from './view/client-views.js';
-import { clientNames } from './view/column-names.js';
+import { clientNames } from './view/columns/column-names.js';
 
 /** The parts that databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {

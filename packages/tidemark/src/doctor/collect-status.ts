@@ -21,7 +21,7 @@ import { buildQuery } from '../view/build-query.js';
 import { partitionColumns } from '../view/change-costs.js';
 import { ClientViews, type ResolvedView } from '../view/client-views.js';
 import type { Strategy } from '../view/compile/strategy.js';
-import { queryOfInstances } from '../view/instances.js';
+import { queryOfInstances } from '../view/instances/instances.js';
 import type { SampleInput } from '../view/sample.js';
 import { type ChangeStatus, readChanges } from './change-status.js';
 import { type Finding, type FindingCode, finding, findingFromMessage } from './finding.js';

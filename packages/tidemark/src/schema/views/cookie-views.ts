@@ -5,7 +5,7 @@ import { openParameters } from '../../protocol/parameters.js';
 import type { InstanceChange } from '../../store/patches/instance-change.js';
 import type { RemovedView } from '../../store/patches/view-set-change.js';
 import type { ResolvedView } from '../../view/client-views.js';
-import { diffInstances, type InstanceTexts } from '../../view/instances.js';
+import { diffInstances, type InstanceTexts } from '../../view/instances/instances.js';
 import { instanceParameters, instancesIn } from '../../view/served-view.js';
 import type { SchemaState } from '../schema-state.js';
 import { type Digests, keysDigest, schemaHashesOf, textsOf, viewDigest } from './digests.js';

@@ -1,7 +1,7 @@
 /** Small deltas of many client views in one prepared statement, which takes their parameters as its parameters. */
 import type { ResolvedView } from '../../view/client-views.js';
 import type { CompiledView } from '../../view/compile/compile.js';
-import { isArrayType } from '../../view/instances.js';
+import { isArrayType } from '../../view/instances/instances.js';
 import {
   observationParameters,
   observationValues,

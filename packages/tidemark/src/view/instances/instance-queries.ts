@@ -1,11 +1,11 @@
 /** Builds the queries of the instances that a client wants, which clients rarely change. */
 
-import { BoundedMap } from '../bounded-map.js';
-import { SetupError } from '../errors.js';
-import type { Want } from '../protocol/wants.js';
-import { buildQuery } from './build-query.js';
-import type { View, ViewInput } from './define.js';
-import { SampleInput } from './sample.js';
+import { BoundedMap } from '../../bounded-map.js';
+import { SetupError } from '../../errors.js';
+import type { Want } from '../../protocol/wants.js';
+import { buildQuery } from '../build-query.js';
+import type { View, ViewInput } from '../define.js';
+import { SampleInput } from '../sample.js';
 
 /** The queries of the wanted instances of one view, which have the same text. */
 export interface BuiltInstances {

@@ -1,5 +1,5 @@
 /** The names that clients use for the columns of a view. Pure. */
-import { SetupError } from '../errors.js';
+import { SetupError } from '../../errors.js';
 
 /** How columns are renamed: `camelCase` makes `list_id` `listId`; an object renames the columns that it names. */
 export type ColumnNames = 'camelCase' | { readonly [column: string]: string | undefined };

@@ -2,9 +2,9 @@
  * Instances of a view: the view with arguments. One query reads all instances that a client wants. It takes arrays with
  * a value for each instance in place of the parameters, so its text does not depend on how many there are. Pure.
  */
-import { deparseSelect, parseSelect } from './parse/syntax.js';
-import { render, toTemplate } from './parse/template.js';
-import { inlineWith } from './partition/inline-with.js';
+import { deparseSelect, parseSelect } from '../parse/syntax.js';
+import { render, toTemplate } from '../parse/template.js';
+import { inlineWith } from '../partition/inline-with.js';
 
 /** The parameters of one instance, as texts. */
 export type InstanceTexts = readonly (string | null)[];
