@@ -51,7 +51,6 @@ const largeFolders = [
   'tidemark/src',
   'tidemark/src/cli',
   'tidemark/src/db',
-  'tidemark/src/endpoints',
   'tidemark/src/protocol',
   'tidemark/src/writes',
 ];

@@ -14,7 +14,7 @@ import { noState } from '../protocol/read-token.js';
 import type { ViewPart } from '../view/client-views.js';
 import type { ListedView } from '../view/listed-views.js';
 import type { Calls } from '../writes/calls.js';
-import type { PullService } from './pull-service.js';
+import type { PullService } from './pulls/pull-service.js';
 import { baseOf, rowsText } from './views/read-answer.js';
 import { unreadableArgs, validArgs } from './views/view-args.js';
 import { defaultInputs, unknownView } from './views/view-requests.js';

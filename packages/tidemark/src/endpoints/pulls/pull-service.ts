@@ -1,17 +1,17 @@
 /** Answers the pulls and reads of a server. */
-import type { UserContext } from '../context.js';
-import { isOfValues } from '../db/sqlstate.js';
-import type { JSONAnswer } from '../http/answer.js';
-import type { Caller } from '../http/identify.js';
-import { annotate } from '../http/route.js';
-import type { ProtocolError } from '../protocol/protocol-error.js';
-import { type PullRequest, unchangedText } from '../protocol/pull.js';
-import { type RefusedWant, unreadable, type Want } from '../protocol/wants.js';
-import { linesIn, type PatchResult, type PullResult } from '../pulls/pull-result.js';
-import { pullSession, type ReadRequest, readSession } from '../pulls/session.js';
-import type { ReplicaRouter } from '../replicas/replica-router.js';
-import type { SeenGroups } from '../store/seen-groups.js';
-import type { Telemetry } from '../telemetry/telemetry.js';
+import type { UserContext } from '../../context.js';
+import { isOfValues } from '../../db/sqlstate.js';
+import type { JSONAnswer } from '../../http/answer.js';
+import type { Caller } from '../../http/identify.js';
+import { annotate } from '../../http/route.js';
+import type { ProtocolError } from '../../protocol/protocol-error.js';
+import { type PullRequest, unchangedText } from '../../protocol/pull.js';
+import { type RefusedWant, unreadable, type Want } from '../../protocol/wants.js';
+import { linesIn, type PatchResult, type PullResult } from '../../pulls/pull-result.js';
+import { pullSession, type ReadRequest, readSession } from '../../pulls/session.js';
+import type { ReplicaRouter } from '../../replicas/replica-router.js';
+import type { SeenGroups } from '../../store/seen-groups.js';
+import type { Telemetry } from '../../telemetry/telemetry.js';
 import type { CheckedWants, WantChecker } from './want-checker.js';
 
 /** The result of a read. It is never `lost`, and with `rows`, never `delta`. */

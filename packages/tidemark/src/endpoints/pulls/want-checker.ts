@@ -1,9 +1,9 @@
 /** Checks the wants of clients against the application's views. */
-import { findUnstorable } from '../protocol/json.js';
-import type { RefusedWant, RequestedWant, Want, WantRefusalCode } from '../protocol/wants.js';
-import { toIssues } from '../registry/issues.js';
-import { InvalidArgsError, validate } from '../registry/prepare.js';
-import type { Views } from '../view/define.js';
+import { findUnstorable } from '../../protocol/json.js';
+import type { RefusedWant, RequestedWant, Want, WantRefusalCode } from '../../protocol/wants.js';
+import { toIssues } from '../../registry/issues.js';
+import { InvalidArgsError, validate } from '../../registry/prepare.js';
+import type { Views } from '../../view/define.js';
 
 /** The wants of a request, as far as they can be served. */
 export interface CheckedWants {
