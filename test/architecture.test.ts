@@ -52,7 +52,6 @@ const largeFolders = [
   'tidemark/src/cli',
   'tidemark/src/db',
   'tidemark/src/protocol',
-  'tidemark/src/writes',
 ];
 
 /** The modules outside of a package that it imports, with the files that import them. */

@@ -25,8 +25,8 @@ import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
-import { OwnTransactions } from './writes/call-transactions.js';
-import { Calls } from './writes/calls.js';
+import { OwnTransactions } from './writes/calls/call-transactions.js';
+import { Calls } from './writes/calls/calls.js';
 
 const year = 365 * 24 * 60 * 60;
 

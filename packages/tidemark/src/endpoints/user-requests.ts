@@ -13,7 +13,7 @@ import { isStorableText } from '../protocol/fields.js';
 import { noState } from '../protocol/read-token.js';
 import type { ViewPart } from '../view/client-views.js';
 import type { ListedView } from '../view/listed-views.js';
-import type { Calls } from '../writes/calls.js';
+import type { Calls } from '../writes/calls/calls.js';
 import type { PullService } from './pulls/pull-service.js';
 import { baseOf, rowsText } from './views/read-answer.js';
 import { unreadableArgs, validArgs } from './views/view-args.js';

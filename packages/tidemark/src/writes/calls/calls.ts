@@ -1,20 +1,20 @@
-import type { UserContext } from '../context.js';
-import type { Edges } from '../db/database.js';
-import { type MapError, Problem } from '../errors.js';
-import type { Caller } from '../http/identify.js';
-import type { Semaphore } from '../limits/semaphore.js';
-import { describeError, type Logger } from '../log.js';
-import { type Call, type CallRequest, callFingerprint } from '../protocol/calls.js';
-import type { Mutators } from '../registry/mutators.js';
-import { type PreparedCall, prepare } from '../registry/prepare.js';
-import { type AnswerFormat, asText, asValues } from '../registry/result.js';
-import { type AuditLog, noAuditLog } from '../store/audit-log.js';
-import { pruneAnswers } from '../store/idempotency-keys.js';
-import { appliedEntry, failedEntry } from './audit-log-entries.js';
+import type { UserContext } from '../../context.js';
+import type { Edges } from '../../db/database.js';
+import { type MapError, Problem } from '../../errors.js';
+import type { Caller } from '../../http/identify.js';
+import type { Semaphore } from '../../limits/semaphore.js';
+import { describeError, type Logger } from '../../log.js';
+import { type Call, type CallRequest, callFingerprint } from '../../protocol/calls.js';
+import type { Mutators } from '../../registry/mutators.js';
+import { type PreparedCall, prepare } from '../../registry/prepare.js';
+import { type AnswerFormat, asText, asValues } from '../../registry/result.js';
+import { type AuditLog, noAuditLog } from '../../store/audit-log.js';
+import { pruneAnswers } from '../../store/idempotency-keys.js';
+import { appliedEntry, failedEntry } from '../audit-log-entries.js';
+import { mutate, type Transactions } from '../mutate.js';
 import { explained, isUnexplained, toCallProblem } from './call-failures.js';
 import type { CallTransaction } from './call-transactions.js';
 import { type AnswerClaim, explainMissing, IdempotencyKey } from './idempotency-key.js';
-import { mutate, type Transactions } from './mutate.js';
 
 /** The options of `Calls`. */
 export interface CallsOptions<Tx, Context> {

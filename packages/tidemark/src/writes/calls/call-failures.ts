@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isConflict, isOfWrittenValues, isTransient } from '../db/sqlstate.js';
-import { type MapError, MutatorError, Problem, type ProblemCode, SetupError } from '../errors.js';
-import type { CallRequest } from '../protocol/calls.js';
-import { toIssues } from '../registry/issues.js';
-import { InvalidArgsError, UnknownMutatorError } from '../registry/prepare.js';
+import { isConflict, isOfWrittenValues, isTransient } from '../../db/sqlstate.js';
+import { type MapError, MutatorError, Problem, type ProblemCode, SetupError } from '../../errors.js';
+import type { CallRequest } from '../../protocol/calls.js';
+import { toIssues } from '../../registry/issues.js';
+import { InvalidArgsError, UnknownMutatorError } from '../../registry/prepare.js';
 
 /**
  * Turns a call's permanent failure into a Problem for its caller. Does not disclose details of unknown errors.

@@ -1,8 +1,8 @@
-import type { Edges, Statement } from '../db/database.js';
-import { codeOf } from '../db/sqlstate.js';
-import { Problem, SetupError } from '../errors.js';
-import { claimKey, type KeyRef, type KeyRow, storeAnswer } from '../store/idempotency-keys.js';
-import type { Claim } from './mutate.js';
+import type { Edges, Statement } from '../../db/database.js';
+import { codeOf } from '../../db/sqlstate.js';
+import { Problem, SetupError } from '../../errors.js';
+import { claimKey, type KeyRef, type KeyRow, storeAnswer } from '../../store/idempotency-keys.js';
+import type { Claim } from '../mutate.js';
 
 /** Claims a request, so that it is applied only once, and stores its answer. */
 export interface AnswerClaim<Answer> extends Claim<Answer> {

@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg';
-import type { Database, Edges, Statement } from '../db/database.js';
-import type { Transact } from '../db/transact.js';
-import { Problem } from '../errors.js';
-import type { Query } from '../store/idempotency-keys.js';
-import type { MutatorClient } from './client/mutator-client.js';
-import { transactWithMutators } from './client/mutator-transactions.js';
-import type { Transactions } from './mutate.js';
+import type { Database, Edges, Statement } from '../../db/database.js';
+import type { Transact } from '../../db/transact.js';
+import { Problem } from '../../errors.js';
+import type { Query } from '../../store/idempotency-keys.js';
+import type { MutatorClient } from '../client/mutator-client.js';
+import { transactWithMutators } from '../client/mutator-transactions.js';
+import type { Transactions } from '../mutate.js';
 
 /** A transaction in which calls run. */
 export interface CallTransaction<Tx> {
