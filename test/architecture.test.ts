@@ -51,13 +51,7 @@ const largeFolders = [
   'tidemark/src',
   'tidemark/src/cli',
   'tidemark/src/db',
-  'tidemark/src/endpoints',
   'tidemark/src/protocol',
-  'tidemark/src/pulls',
-  'tidemark/src/schema',
-  'tidemark/src/store',
-  'tidemark/src/view',
-  'tidemark/src/writes',
 ];
 
 /** The modules outside of a package that it imports, with the files that import them. */

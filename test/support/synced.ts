@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { ChangeLogPoller } from '../../packages/tidemark/src/change-log/change-log-poller.js';
 import type { Database } from '../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../packages/tidemark/src/db/pg.js';
-import { toAnswer } from '../../packages/tidemark/src/endpoints/pull-service.js';
+import { toAnswer } from '../../packages/tidemark/src/endpoints/pulls/pull-service.js';
 import type { JSONAnswer } from '../../packages/tidemark/src/http/answer.js';
 import { toProblem } from '../../packages/tidemark/src/http/problem.js';
 import { semaphoresFor } from '../../packages/tidemark/src/limits/semaphores.js';

@@ -12,15 +12,15 @@ import { Standby } from './replicas/standby.js';
 import { ThrottledPoller } from './replicas/throttled-poller.js';
 import { sampleInputFor } from './sample-args.js';
 import { checkRefusals } from './schema/check-refusals.js';
-import { checkViews } from './schema/check-views.js';
 import { findCostlyChanges } from './schema/costly-changes.js';
 import { noNotices, noticeChannel } from './schema/notify.js';
+import { checkViews } from './schema/views/check-views.js';
 import type { AuditLog } from './store/audit-log.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
 import { withTracing } from './telemetry/traced-database.js';
 import type { ResolvedView } from './view/client-views.js';
-import { clientNames } from './view/column-names.js';
+import { clientNames } from './view/columns/column-names.js';
 
 /** The parts that databases are opened with, besides the application's options. */
 export interface DatabaseParts<Context extends UserContext> {

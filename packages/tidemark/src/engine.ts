@@ -2,12 +2,12 @@ import type { ClientBase } from 'pg';
 import type { UserContext } from './context.js';
 import { openDatabases } from './databases.js';
 import type { Database } from './db/database.js';
-import { PullService } from './endpoints/pull-service.js';
+import { PullService } from './endpoints/pulls/pull-service.js';
+import { WantChecker } from './endpoints/pulls/want-checker.js';
 import { PushService } from './endpoints/push-service.js';
 import { PokeHooks } from './endpoints/subscriptions/poke-hooks.js';
 import { PokeStreams } from './endpoints/subscriptions/poke-streams.js';
 import { Watches } from './endpoints/subscriptions/watches.js';
-import { WantChecker } from './endpoints/want-checker.js';
 import { SetupError } from './errors.js';
 import { isUserID } from './http/identify.js';
 import type { Admission } from './limits/admission.js';
@@ -25,8 +25,8 @@ import { SeenGroups } from './store/seen-groups.js';
 import { Upkeep } from './store/upkeep.js';
 import type { SyncOptions } from './sync-options.js';
 import type { Telemetry } from './telemetry/telemetry.js';
-import { OwnTransactions } from './writes/call-transactions.js';
-import { Calls } from './writes/calls.js';
+import { OwnTransactions } from './writes/calls/call-transactions.js';
+import { Calls } from './writes/calls/calls.js';
 
 const year = 365 * 24 * 60 * 60;
 

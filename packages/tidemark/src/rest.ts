@@ -14,8 +14,8 @@ import type { DescribedView } from './openapi/named-views.js';
 import type { Info, SecurityScheme } from './openapi/types.js';
 import type { Mutators } from './registry/mutators.js';
 import { type Registry, toMutators, type Validators } from './registry/registry.js';
-import { ApplicationTransactions } from './writes/call-transactions.js';
-import { Calls } from './writes/calls.js';
+import { ApplicationTransactions } from './writes/calls/call-transactions.js';
+import { Calls } from './writes/calls/calls.js';
 
 /** The options of the REST surface. */
 export interface RestOptions {

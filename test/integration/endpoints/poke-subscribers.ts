@@ -1,8 +1,8 @@
 /** An app whose poke endpoint has subscribers that a test can count and poke. */
 import { onTestFinished } from 'vitest';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
+import { WantChecker } from '../../../packages/tidemark/src/endpoints/pulls/want-checker.js';
 import { PokeStreams } from '../../../packages/tidemark/src/endpoints/subscriptions/poke-streams.js';
-import { WantChecker } from '../../../packages/tidemark/src/endpoints/want-checker.js';
 import { Admission } from '../../../packages/tidemark/src/limits/admission.js';
 import type { SubscribeRequest } from '../../../packages/tidemark/src/protocol/poke.js';
 import { setUp } from './requests.js';

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { UserContext } from '../../../packages/tidemark/src/context.js';
 import { healthRoutes, ServerReadiness } from '../../../packages/tidemark/src/endpoints/health.js';
-import type { PullService } from '../../../packages/tidemark/src/endpoints/pull-service.js';
+import type { PullService } from '../../../packages/tidemark/src/endpoints/pulls/pull-service.js';
+import { WantChecker } from '../../../packages/tidemark/src/endpoints/pulls/want-checker.js';
 import type { PushService } from '../../../packages/tidemark/src/endpoints/push-service.js';
 import { PokeStreams } from '../../../packages/tidemark/src/endpoints/subscriptions/poke-streams.js';
 import { SyncEndpoints, type SyncEndpointsOptions } from '../../../packages/tidemark/src/endpoints/sync.js';
 import { syncPaths } from '../../../packages/tidemark/src/endpoints/sync-paths.js';
-import { WantChecker } from '../../../packages/tidemark/src/endpoints/want-checker.js';
 import { json } from '../../../packages/tidemark/src/http/answer.js';
 import { createApp } from '../../../packages/tidemark/src/http/app.js';
 import type { Authenticate } from '../../../packages/tidemark/src/http/identify.js';

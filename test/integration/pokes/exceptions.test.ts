@@ -1,6 +1,6 @@
 /** If a notifier cannot determine exactly which subscribers a change affects, it pokes all candidates and continues. */
 import { beforeEach, expect, it, vi } from 'vitest';
-import { maxRows } from '../../../packages/tidemark/src/store/observation.js';
+import { maxRows } from '../../../packages/tidemark/src/store/polls/observation.js';
 import type { LogLine } from '../../support/log.js';
 import { ddl, isAffectedQuery, isPoll, type TestSubscriber, useNotifiers, views } from './notifying.js';
 

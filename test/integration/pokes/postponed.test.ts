@@ -5,7 +5,7 @@ import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { PostponedViews } from '../../../packages/tidemark/src/pokes/postponed-views.js';
 import { type Subscriber, SubscriptionIndex } from '../../../packages/tidemark/src/pokes/subscription-index.js';
 import { SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
-import { readNewChanges } from '../../../packages/tidemark/src/store/new-changes.js';
+import { readNewChanges } from '../../../packages/tidemark/src/store/polls/new-changes.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import type { TestDatabase } from '../../support/database.js';
 import { memoryLog } from '../../support/log.js';

@@ -1,7 +1,7 @@
 /** Changes so large that sending everything is cheaper. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isShort, keysWorthReset, sizeWorthReset } from '../../../packages/tidemark/src/pulls/delta-size.js';
+import { isShort, keysWorthReset, sizeWorthReset } from '../../../packages/tidemark/src/pulls/reads/delta-size.js';
 import { defineView } from '../../../packages/tidemark/src/view/define.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, fullRead, PullServer, SyncClient, textOf } from '../../support/synced.js';

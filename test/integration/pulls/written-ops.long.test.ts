@@ -7,10 +7,10 @@ import {
   openPatch,
   type PatchStream,
   type TooManyRows,
-} from '../../../packages/tidemark/src/pulls/patch-stream.js';
+} from '../../../packages/tidemark/src/pulls/reads/patch-stream.js';
 import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
 import { fullPatchWithChecksums } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
-import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/polls/poll.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import type { Views } from '../../../packages/tidemark/src/view/define.js';
 import { Random } from '../../stress/oracle/random.js';

@@ -6,8 +6,8 @@ import { defineMutator, defineMutators } from '../../../packages/tidemark/src/re
 import { createSync } from '../../../packages/tidemark/src/server.js';
 import { pruneRefusals } from '../../../packages/tidemark/src/store/refusals.js';
 import { prune } from '../../../packages/tidemark/src/store/retention.js';
-import { OwnTransactions } from '../../../packages/tidemark/src/writes/call-transactions.js';
-import { Calls } from '../../../packages/tidemark/src/writes/calls.js';
+import { OwnTransactions } from '../../../packages/tidemark/src/writes/calls/call-transactions.js';
+import { Calls } from '../../../packages/tidemark/src/writes/calls/calls.js';
 import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { grants } from '../../support/grants.js';

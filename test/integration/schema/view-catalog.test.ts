@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
-import { type CatalogView, ViewCatalog } from '../../../packages/tidemark/src/schema/view-catalog.js';
+import { type CatalogView, ViewCatalog } from '../../../packages/tidemark/src/schema/views/view-catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced } from '../../support/synced.js';
 

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../../../packages/tidemark/src/db/database.js';
 import { parseSnapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
-import { maxRows, readObservation } from '../../../packages/tidemark/src/store/observation.js';
-import { pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/poll.js';
+import { maxRows, readObservation } from '../../../packages/tidemark/src/store/polls/observation.js';
+import { pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/polls/poll.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, wholeTable } from '../../support/synced.js';
 

@@ -5,7 +5,8 @@ import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import type { Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
 import type { SchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
-import type { GroupRequest } from '../../../packages/tidemark/src/store/group-state.js';
+import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
+import type { GroupRequest } from '../../../packages/tidemark/src/store/polls/group-state.js';
 import {
   type DatabaseState,
   maxMutations,
@@ -15,9 +16,8 @@ import {
   observedStateOf,
   readObservation,
   readPatchObservation,
-} from '../../../packages/tidemark/src/store/observation.js';
-import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
-import { literalObservation, pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/poll.js';
+} from '../../../packages/tidemark/src/store/polls/observation.js';
+import { literalObservation, pollIfChanged, pollStatement } from '../../../packages/tidemark/src/store/polls/poll.js';
 import type { TestDatabase } from '../../support/database.js';
 import { createSynced, installationOf, tableView } from '../../support/synced.js';
 

@@ -1,6 +1,6 @@
 /** Rows that tie in an order, where it matters which of them comes first. */
 import { describe, expect, it } from 'vitest';
-import { queryOfInstances } from '../../../packages/tidemark/src/view/instances.js';
+import { queryOfInstances } from '../../../packages/tidemark/src/view/instances/instances.js';
 import { bytes, refusalOf, useTables, written } from './deterministic.js';
 
 const analyze = useTables();

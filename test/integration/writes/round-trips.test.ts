@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { defineMutator, defineMutators } from '../../../packages/tidemark/src/registry/mutators.js';
-import { OwnTransactions } from '../../../packages/tidemark/src/writes/call-transactions.js';
-import { Calls } from '../../../packages/tidemark/src/writes/calls.js';
+import { OwnTransactions } from '../../../packages/tidemark/src/writes/calls/call-transactions.js';
+import { Calls } from '../../../packages/tidemark/src/writes/calls/calls.js';
 import { createPush } from '../../../packages/tidemark/src/writes/push.js';
 import { createPool, createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';

@@ -6,7 +6,7 @@ import { copyBroken, removeCopies } from '../oracle/broken-copy.js';
 
 afterAll(removeCopies);
 
-const file = 'writes/calls.js';
+const file = 'writes/calls/calls.js';
 const keep = 'last(key.store(answer));';
 /** Stores the answer in a separate transaction. */
 const keepApart = (answer: string) =>

@@ -73,7 +73,7 @@ const faults: readonly Fault[] = [
     rules: [...ofMutations, 'lastMutationID', 'error'],
     patches: [
       {
-        file: 'store/observation.ts',
+        file: 'store/polls/observation.ts',
         find: '.map(([id, [owner, clients]]) => [id, { owner, clients }] as const)',
         replace: '.map(([id, [owner]], _, all) => [id, { owner, clients: all[0]![1][1] }] as const)',
       },
@@ -96,7 +96,7 @@ const faults: readonly Fault[] = [
     rules: ofSharing,
     patches: [
       {
-        file: 'pulls/cohort-reads.ts',
+        file: 'pulls/reads/cohort-reads.ts',
         find: 'texts.get(isShared ? index : null)',
         replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
       },

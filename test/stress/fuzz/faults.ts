@@ -118,7 +118,7 @@ export const faults: readonly Fault[] = [
     kinds: ['cohorts'],
     seed: 1,
     patch: {
-      file: 'pulls/cohort-reads.ts',
+      file: 'pulls/reads/cohort-reads.ts',
       find: 'texts.get(isShared ? index : null)',
       replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
     },

@@ -4,7 +4,7 @@ import type { VerifiedCookie } from '../../../packages/tidemark/src/change-log/c
 import type { Database } from '../../../packages/tidemark/src/db/database.js';
 import { isCancelled } from '../../../packages/tidemark/src/db/sqlstate.js';
 import type { Snapshot } from '../../../packages/tidemark/src/protocol/snapshot.js';
-import type { DeltaReader, Patch } from '../../../packages/tidemark/src/pulls/reader.js';
+import type { DeltaReader, Patch } from '../../../packages/tidemark/src/pulls/reads/reader.js';
 import type { ResolvedViews, SchemaCache } from '../../../packages/tidemark/src/schema/schema-cache.js';
 import type { ChangedTable } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import { noSchemaChanges } from '../../../packages/tidemark/src/store/row-formats/schema-change.js';

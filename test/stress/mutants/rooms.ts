@@ -75,7 +75,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'view/analysis',
-    sources: ['packages/tidemark/src/view/analysis/*.ts'],
+    sources: ['packages/tidemark/src/view/analysis/**/*.ts'],
     tests: [
       'packages/tidemark/src/view/**/{meaning,query-tree}.test.ts',
       'test/integration/view/{alike,deterministic-*,stability}.test.ts',

@@ -8,11 +8,11 @@ export interface Code {
   readonly defineMutators: typeof import('../../../packages/tidemark/src/registry/mutators.js').defineMutators;
   readonly openPool: typeof import('../../../packages/tidemark/src/db/pg.js').openPool;
   readonly prune: typeof import('../../../packages/tidemark/src/store/retention.js').prune;
-  readonly readNewChanges: typeof import('../../../packages/tidemark/src/store/new-changes.js').readNewChanges;
+  readonly readNewChanges: typeof import('../../../packages/tidemark/src/store/polls/new-changes.js').readNewChanges;
   readonly findAffectedCohorts: typeof import('../../../packages/tidemark/src/store/affected-cohorts.js').findAffectedCohorts;
   readonly changedTablesOf: typeof import('../../../packages/tidemark/src/store/patches/patch-sql.js').changedTablesOf;
-  readonly createReader: typeof import('../../../packages/tidemark/src/pulls/reader.js').createReader;
-  readonly CohortReads: typeof import('../../../packages/tidemark/src/pulls/cohort-reads.js').CohortReads;
+  readonly createReader: typeof import('../../../packages/tidemark/src/pulls/reads/reader.js').createReader;
+  readonly CohortReads: typeof import('../../../packages/tidemark/src/pulls/reads/cohort-reads.js').CohortReads;
   readonly ClientViews: typeof import('../../../packages/tidemark/src/view/client-views.js').ClientViews;
   readonly SchemaCache: typeof import('../../../packages/tidemark/src/schema/schema-cache.js').SchemaCache;
 }
@@ -25,11 +25,11 @@ const files = [
   'registry/mutators.ts',
   'db/pg.ts',
   'store/retention.ts',
-  'store/new-changes.ts',
+  'store/polls/new-changes.ts',
   'store/affected-cohorts.ts',
   'store/patches/patch-sql.ts',
-  'pulls/reader.ts',
-  'pulls/cohort-reads.ts',
+  'pulls/reads/reader.ts',
+  'pulls/reads/cohort-reads.ts',
   'view/client-views.ts',
   'schema/schema-cache.ts',
 ];

@@ -6,7 +6,7 @@ import { parseSnapshot, type Snapshot } from '../../../packages/tidemark/src/pro
 import { readSchemaState } from '../../../packages/tidemark/src/schema/schema-state.js';
 import { deltaPatch } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
-import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/polls/poll.js';
 import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';

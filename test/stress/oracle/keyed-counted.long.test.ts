@@ -7,7 +7,7 @@ import { readSchemaState } from '../../../packages/tidemark/src/schema/schema-st
 import { fullPatch } from '../../../packages/tidemark/src/store/patches/full-patch.js';
 import { deltaPatch } from '../../../packages/tidemark/src/store/patches/patch-sql.js';
 import type { SyncedTable } from '../../../packages/tidemark/src/store/patches/states.js';
-import { literalObservation } from '../../../packages/tidemark/src/store/poll.js';
+import { literalObservation } from '../../../packages/tidemark/src/store/polls/poll.js';
 import { ClientViews, type ResolvedView } from '../../../packages/tidemark/src/view/client-views.js';
 import type { Strategy } from '../../../packages/tidemark/src/view/compile/strategy.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';

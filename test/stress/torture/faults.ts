@@ -81,7 +81,7 @@ export const faults: readonly SeededFault[] = [
     figure: /^responses that show something of another user$/,
     patches: [
       {
-        file: 'pulls/cohort-reads.js',
+        file: 'pulls/reads/cohort-reads.js',
         find: 'texts.get(isShared ? index : null)',
         replace: 'texts.get(isShared ? (index + 1) % cohorts.length : null)',
       },

@@ -1,7 +1,7 @@
 /** Answers pulls from the change-log cache. Pure. */
 import type { SchemaState } from '../schema/schema-state.js';
-import type { GroupRequest } from '../store/group-state.js';
-import { joinStates, type ObservedState } from '../store/observation.js';
+import type { GroupRequest } from '../store/polls/group-state.js';
+import { joinStates, type ObservedState } from '../store/polls/observation.js';
 import type { ChangeLogCache } from './change-log-cache.js';
 import type { VerifiedCookie } from './cookie-cache.js';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasSeen, parseSnapshot, type Snapshot } from '../protocol/snapshot.js';
-import { type DatabaseState, maxMutations, maxRows, type Observation } from '../store/observation.js';
+import { type DatabaseState, maxMutations, maxRows, type Observation } from '../store/polls/observation.js';
 import { ChangeLogCache } from './change-log-cache.js';
 import { isContinuedBy } from './continuation.js';
 

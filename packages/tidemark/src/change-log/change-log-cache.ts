@@ -1,8 +1,8 @@
 /** The newest part of the change log, in memory: which transactions wrote to which tables and client groups. */
 import { BoundedMap } from '../bounded-map.js';
 import { covers, hasSeen, type Snapshot, without } from '../protocol/snapshot.js';
-import type { GroupRecord } from '../store/group-state.js';
-import { type DatabaseState, maxMutations, maxRows, type Observation } from '../store/observation.js';
+import type { GroupRecord } from '../store/polls/group-state.js';
+import { type DatabaseState, maxMutations, maxRows, type Observation } from '../store/polls/observation.js';
 import { Transactions } from './transactions.js';
 
 /** The changes of some tables that were logged since a base. */

@@ -1,6 +1,6 @@
 /** Compares two observed states of a database. Pure. */
 import { covers } from '../protocol/snapshot.js';
-import type { DatabaseState } from '../store/observation.js';
+import type { DatabaseState } from '../store/polls/observation.js';
 
 /** True if a state is a later one of the same history. Its poll must have named the earlier state's heartbeat. */
 export function isContinuedBy(before: DatabaseState, state: DatabaseState): boolean {

@@ -13,15 +13,15 @@ import {
   neverCaptured,
 } from '../schema/capture/capture-check.js';
 import { findRefusals } from '../schema/check-refusals.js';
-import { checkViews } from '../schema/check-views.js';
 import { type ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { installedVersion, refuseOther, supported } from '../schema/version.js';
+import { checkViews } from '../schema/views/check-views.js';
 import { analyze } from '../view/analyze.js';
 import { buildQuery } from '../view/build-query.js';
 import { partitionColumns } from '../view/change-costs.js';
 import { ClientViews, type ResolvedView } from '../view/client-views.js';
 import type { Strategy } from '../view/compile/strategy.js';
-import { queryOfInstances } from '../view/instances.js';
+import { queryOfInstances } from '../view/instances/instances.js';
 import type { SampleInput } from '../view/sample.js';
 import { type ChangeStatus, readChanges } from './change-status.js';
 import { type Finding, type FindingCode, finding, findingFromMessage } from './finding.js';

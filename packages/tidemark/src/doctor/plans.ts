@@ -2,8 +2,8 @@
 import type { Database } from '../db/database.js';
 import { isTransient } from '../db/sqlstate.js';
 import { allSeen } from '../protocol/snapshot.js';
-import { noObservation } from '../schema/check-views.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
+import { noObservation } from '../schema/views/check-views.js';
 import { deltaQuery } from '../store/patches/patch-sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import type { ResolvedView } from '../view/client-views.js';

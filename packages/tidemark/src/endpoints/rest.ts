@@ -10,7 +10,7 @@ import type { Admission } from '../limits/admission.js';
 import type { Reservation } from '../limits/budget.js';
 import { type CallRequest, decodeBatch } from '../protocol/calls.js';
 import { fromPathSegment } from '../protocol/path-segment.js';
-import type { Calls } from '../writes/calls.js';
+import type { Calls } from '../writes/calls/calls.js';
 
 /** The options of `restRoutes`. */
 export interface RestRoutesOptions<Context extends UserContext> {

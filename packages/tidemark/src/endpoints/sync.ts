@@ -8,7 +8,7 @@ import { annotate, type Exchange, type Route } from '../http/route.js';
 import { type Delivery, deliver } from '../http/sending/deliver.js';
 import { decodePullRequest, type PullRequest } from '../protocol/pull.js';
 import { decodePushRequest } from '../protocol/push.js';
-import type { PullService } from './pull-service.js';
+import type { PullService } from './pulls/pull-service.js';
 import type { PushService } from './push-service.js';
 import type { PokeStreams } from './subscriptions/poke-streams.js';
 

@@ -11,11 +11,11 @@ import type { Logger } from '../log.js';
 import { type Call, decodeBatch } from '../protocol/calls.js';
 import { isStorableText } from '../protocol/fields.js';
 import { noState } from '../protocol/read-token.js';
-import { baseOf, rowsText } from '../pulls/read-answer.js';
 import type { ViewPart } from '../view/client-views.js';
 import type { ListedView } from '../view/listed-views.js';
-import type { Calls } from '../writes/calls.js';
-import type { PullService } from './pull-service.js';
+import type { Calls } from '../writes/calls/calls.js';
+import type { PullService } from './pulls/pull-service.js';
+import { baseOf, rowsText } from './views/read-answer.js';
 import { needlessArgs, unreadableArgs, validArgs } from './views/view-args.js';
 import { defaultInputs, unknownView } from './views/view-requests.js';
 

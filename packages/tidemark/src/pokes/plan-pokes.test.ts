@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSnapshot } from '../protocol/snapshot.js';
-import type { NewChanges, TableChange } from '../store/new-changes.js';
-import { maxMutations, maxRows } from '../store/observation.js';
+import type { NewChanges, TableChange } from '../store/polls/new-changes.js';
+import { maxMutations, maxRows } from '../store/polls/observation.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { Strategy } from '../view/compile/strategy.js';
 import { continues, maxQuestions, type PlanInput, planPokes, quick, thorough, withMutations } from './plan-pokes.js';

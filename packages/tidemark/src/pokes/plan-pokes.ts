@@ -1,8 +1,8 @@
 /** Decides which subscribers to poke after changes. Pure. */
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { AffectedInput } from '../store/affected-cohorts.js';
-import type { NewChanges, TableChange } from '../store/new-changes.js';
-import { maxMutations } from '../store/observation.js';
+import type { NewChanges, TableChange } from '../store/polls/new-changes.js';
+import { maxMutations } from '../store/polls/observation.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { ViewParameters } from '../view/served-view.js';
 import type { Cohort, Subscriber, ViewSubscribers } from './subscription-index.js';

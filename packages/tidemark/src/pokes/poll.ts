@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Logger } from '../log.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import { disconnectsID, readDisconnected } from '../store/disconnects.js';
-import { type NewChanges, readNewChanges } from '../store/new-changes.js';
+import { type NewChanges, readNewChanges } from '../store/polls/new-changes.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import { askEach, logFailedQuestion } from './ask-each.js';
 import type { OpenSubscriptions } from './open-subscriptions.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.js';
 import type { Logger } from '../log.js';
 import type { Snapshot } from '../protocol/snapshot.js';
-import { readNewChanges } from '../store/new-changes.js';
+import { readNewChanges } from '../store/polls/new-changes.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import { askEach, logFailedQuestion } from './ask-each.js';
 import { planPokes, thorough } from './plan-pokes.js';

@@ -2,18 +2,18 @@
 import type { UserContext } from '../context.js';
 import { isOfValues } from '../db/sqlstate.js';
 import { noGroup } from '../protocol/pull.js';
-import { observedStateOf } from '../store/observation.js';
 import { fullPatch } from '../store/patches/full-patch.js';
 import { fullPatchWithChecksums, type RowLimit } from '../store/patches/patch-sql.js';
-import { literalObservation } from '../store/poll.js';
+import { observedStateOf } from '../store/polls/observation.js';
+import { literalObservation } from '../store/polls/poll.js';
 import type { Collaborators } from './collaborators.js';
-import { openFullPatch, openFullPatchWithChecksums, type PatchStream } from './patch-stream.js';
-import { openWithPermit } from './permits.js';
 import type { ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';
 import type { PrimaryState } from './primary-state.js';
 import { type Outdated, type PatchResult, type PullResult, seal, uncertain } from './pull-result.js';
-import type { PatchRead } from './reader.js';
+import { openFullPatch, openFullPatchWithChecksums, type PatchStream } from './reads/patch-stream.js';
+import { openWithPermit } from './reads/permits.js';
+import type { PatchRead } from './reads/reader.js';
 import { groupRequestOf, type PullTarget } from './session.js';
 
 type EverythingRead = PatchRead | Exclude<PullResult, PatchResult> | Outdated;

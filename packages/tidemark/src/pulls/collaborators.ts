@@ -5,8 +5,8 @@ import type { Database } from '../db/database.js';
 import type { Semaphores } from '../limits/semaphores.js';
 import type { SchemaCache } from '../schema/schema-cache.js';
 import type { ConsistencyChecker } from './consistency-checker.js';
-import type { DeltaSizes } from './delta-size.js';
-import type { SharedReads } from './shared-reads.js';
+import type { DeltaSizes } from './reads/delta-size.js';
+import type { SharedReads } from './reads/shared-reads.js';
 
 /** Everything that answers pulls from one database. */
 export interface Collaborators<Context extends UserContext> {

@@ -4,13 +4,13 @@ import { isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { OpenedCookie } from '../protocol/cookie.js';
-import type { ViewSetDifference } from '../schema/cookie-views.js';
 import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
+import type { ViewSetDifference } from '../schema/views/cookie-views.js';
 import { noSchemaChanges, type SchemaChanges } from '../store/row-formats/schema-change.js';
 import type { Collaborators } from './collaborators.js';
 import { checksumModeFor } from './consistency-checker.js';
 import { tablesWithNewSchema } from './plan.js';
-import { createReader, type Reader } from './reader.js';
+import { createReader, type Reader } from './reads/reader.js';
 import { groupRequestOf, type PullSession } from './session.js';
 
 /**

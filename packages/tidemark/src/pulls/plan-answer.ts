@@ -1,9 +1,9 @@
 /** Plans the answer to a pull from an observed state. Pure. */
 import { Problem } from '../errors.js';
-import type { ObservedState } from '../store/observation.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import { type AnswerPlan, identityOf, isRenewalDue, type Plan, planPull } from './plan.js';
-import { satisfies } from './read-requirement.js';
-import type { Reader } from './reader.js';
+import { satisfies } from './reads/read-requirement.js';
+import type { Reader } from './reads/reader.js';
 import type { PullTarget } from './session.js';
 
 /** @throws Problem if the client group belongs to another user, or a client's record is lost. */

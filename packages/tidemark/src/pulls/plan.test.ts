@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CookieFields, openCookie, sealCookie } from '../protocol/cookie.js';
 import type { History } from '../protocol/history.js';
 import { parseSnapshot, standbySnapshot } from '../protocol/snapshot.js';
-import type { ObservedState } from '../store/observation.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import type { SchemaChange } from '../store/row-formats/schema-change.js';
 import {
   type AnswerPlan,

@@ -1,12 +1,11 @@
 /**
  * Decides how to answer a pull. Pure: it takes the cookie and the database's state, and returns the kind of answer.
  */
-import { type CookieFields, type CookieMeaning, databaseIDOf, type OpenedCookie } from '../protocol/cookie.js';
+import { type CookieFields, databaseIDOf, type OpenedCookie } from '../protocol/cookie.js';
 import { timelineStatusOf } from '../protocol/history.js';
-import { covers as coversSnapshot } from '../protocol/snapshot.js';
 import type { ResolvedViews } from '../schema/schema-cache.js';
-import { type DatabaseState, manyRows, type ObservedState } from '../store/observation.js';
 import type { RowLimit } from '../store/patches/patch-sql.js';
+import { type DatabaseState, manyRows, type ObservedState, showsAllOf } from '../store/polls/observation.js';
 import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 
 /** How to answer a pull. */
@@ -149,23 +148,6 @@ export function tablesWithNewSchema(
   return schemaHashes
     .split('.')
     .flatMap((schemaHash) => (previousHashes.has(schemaHash) ? [] : [Number.parseInt(schemaHash, 10)]));
-}
-
-/**
- * True if the state's statement certainly shows everything that a cookie's snapshot has seen.
- *
- * A primary's snapshot says exactly what it has seen. It can still be behind a standby's, because standbys often replay
- * a commit before the primary itself shows it, and always do if commits wait for standbys.
- *
- * A standby's snapshot does not list everything that it has seen. But on a standby, transactions end in the order of
- * the write-ahead log, and the last one that has ended is directly below xmax. Once that is a transaction that ended
- * after everything that the cookie's snapshot has seen, the standby shows all of it.
- */
-export function showsAllOf(
-  { parsedSnapshot, parsedNext }: CookieMeaning,
-  { visibleSnapshot, recovery }: Pick<ObservedState, 'visibleSnapshot' | 'recovery'>,
-): boolean {
-  return (recovery && visibleSnapshot.xmax > parsedNext) || coversSnapshot(visibleSnapshot, parsedSnapshot);
 }
 
 /** True if a delta of some tables also serves a plan that was made at a later snapshot. */

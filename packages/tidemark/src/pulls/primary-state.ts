@@ -5,7 +5,7 @@ import type { CookieMeaning } from '../protocol/cookie.js';
 import type { Snapshot } from '../protocol/snapshot.js';
 import type { SchemaCache } from '../schema/schema-cache.js';
 import type { ResetReason } from './plan.js';
-import type { ReadRequirement } from './read-requirement.js';
+import type { ReadRequirement } from './reads/read-requirement.js';
 import type { PullSession } from './session.js';
 
 /** Reasons that depend only on how much has changed. For others, the standby may have yet to replay what matters. */

@@ -6,10 +6,10 @@ import { type Cookie, type CookieFields, nextOrder, orderOf } from '../protocol/
 import { type WalPosition, walPositionText } from '../protocol/history.js';
 import { noGroup } from '../protocol/pull.js';
 import { finishedTransactions } from '../protocol/snapshot.js';
-import type { ObservedState } from '../store/observation.js';
-import type { PatchStream } from './patch-stream.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import { type Identity, identityOf, type ResetReason } from './plan.js';
-import type { PatchRead } from './reader.js';
+import type { PatchStream } from './reads/patch-stream.js';
+import type { PatchRead } from './reads/reader.js';
 import type { PullSession, PullTarget } from './session.js';
 
 /** The result of a pull. */

@@ -8,20 +8,20 @@ import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import type { Want } from '../protocol/wants.js';
 import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
-import type { ObservedState } from '../store/observation.js';
 import { rowsWithoutColumns } from '../store/patches/full-patch.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import { answerInFull, answerUpTo } from './answer-in-full.js';
 import type { Collaborators } from './collaborators.js';
-import { DeltaSizes } from './delta-size.js';
 import { openCookie } from './open-cookie.js';
-import { throttleQueries } from './permits.js';
 import { isRenewed, planAnswer } from './plan-answer.js';
 import type { PrimaryState } from './primary-state.js';
 import { type Outdated, type PatchResult, type PullResult, seal, uncertain } from './pull-result.js';
 import { readDelta } from './read-delta.js';
-import type { PatchRead, Reader } from './reader.js';
+import { DeltaSizes } from './reads/delta-size.js';
+import { throttleQueries } from './reads/permits.js';
+import type { PatchRead, Reader } from './reads/reader.js';
+import { SharedReads } from './reads/shared-reads.js';
 import type { PullSession, PullTarget } from './session.js';
-import { SharedReads } from './shared-reads.js';
 import { nextStage } from './stages.js';
 
 /**

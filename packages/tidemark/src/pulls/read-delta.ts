@@ -3,13 +3,13 @@ import type { UserContext } from '../context.js';
 import { isOfRowFormats, isOfValue, isTransient } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
 import { describeError } from '../log.js';
-import type { ObservedState } from '../store/observation.js';
 import type { RowLimit } from '../store/patches/patch-sql.js';
+import type { ObservedState } from '../store/polls/observation.js';
 import type { Collaborators } from './collaborators.js';
 import { type AnswerPlan, changedTables, covers, type ResetReason } from './plan.js';
 import { planAnswer } from './plan-answer.js';
 import type { Outdated } from './pull-result.js';
-import type { Patch, PatchRead, Reader } from './reader.js';
+import type { Patch, PatchRead, Reader } from './reads/reader.js';
 import type { PullTarget } from './session.js';
 
 /** The statement has observed more than was planned for, or has failed: plan again. */

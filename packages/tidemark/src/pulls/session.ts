@@ -5,10 +5,10 @@ import type { Caller } from '../http/identify.js';
 import { noGroup, type PullRequest } from '../protocol/pull.js';
 import type { Want } from '../protocol/wants.js';
 import type { ClientViewInput, ResolvedViews } from '../schema/schema-cache.js';
-import type { GroupRequest } from '../store/group-state.js';
+import type { GroupRequest } from '../store/polls/group-state.js';
 import type { ViewPart } from '../view/client-views.js';
-import type { ReadRequirement } from './read-requirement.js';
-import type { Reader } from './reader.js';
+import type { ReadRequirement } from './reads/read-requirement.js';
+import type { Reader } from './reads/reader.js';
 
 /** A read: a pull without a client group. */
 export interface ReadRequest extends Pick<PullRequest, 'profileID' | 'schemaVersion' | 'cookie'> {

@@ -1,9 +1,9 @@
 import type { UserContext } from '../context.js';
 import { isTransient } from '../db/sqlstate.js';
 import { orderOf } from '../protocol/cookie.js';
-import type { PatchStream } from '../pulls/patch-stream.js';
 import type { Puller } from '../pulls/pull.js';
 import { linesIn, type PatchResult, type ReplaceableStream } from '../pulls/pull-result.js';
+import type { PatchStream } from '../pulls/reads/patch-stream.js';
 import type { PullSession } from '../pulls/session.js';
 import type { FallbackMetrics } from './fallback-metrics.js';
 

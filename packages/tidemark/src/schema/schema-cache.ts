@@ -9,6 +9,9 @@ import type { SchemaChanges } from '../store/row-formats/schema-change.js';
 import type { ClientViews, ResolvedView, ViewPart } from '../view/client-views.js';
 import type { ViewInput } from '../view/define.js';
 import { type PreparedView, parametersIn } from '../view/served-view.js';
+import { SchemaChangeFinder } from './row-formats/schema-change-finder.js';
+import { type SchemaEntry, SchemaReader, type SchemaReading } from './schema-reader.js';
+import { includesTable, narrow, type SchemaState } from './schema-state.js';
 import {
   type CookieView,
   diffViewSet,
@@ -16,13 +19,10 @@ import {
   type ReadableView,
   unlessRefused,
   type ViewSetDifference,
-} from './cookie-views.js';
-import { type Digests, digestsOf } from './digests.js';
-import { QueryKeys } from './query-keys.js';
-import { SchemaChangeFinder } from './row-formats/schema-change-finder.js';
-import { type SchemaEntry, SchemaReader, type SchemaReading } from './schema-reader.js';
-import { includesTable, narrow, type SchemaState } from './schema-state.js';
-import { catalogViewsOf, ViewCatalog } from './view-catalog.js';
+} from './views/cookie-views.js';
+import { type Digests, digestsOf } from './views/digests.js';
+import { QueryKeys } from './views/query-keys.js';
+import { catalogViewsOf, ViewCatalog } from './views/view-catalog.js';
 
 /** The number of table lists for which a narrowed schema state is cached. */
 const maxTableLists = 1000;

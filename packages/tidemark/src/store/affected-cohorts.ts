@@ -3,13 +3,13 @@ import type { Database, Statement } from '../db/database.js';
 import { type Snapshot, unseenRanges } from '../protocol/snapshot.js';
 import type { CompiledView } from '../view/compile/compile.js';
 import type { ViewParameters } from '../view/served-view.js';
-import { isSmall } from './observation.js';
 import { cohortArrays, cohortParameter, cohortsQuery } from './patches/cohorts.js';
 import { cohortScope, rowsOfSides } from './patches/delta.js';
 import type { UnseenSql } from './patches/logged-rows.js';
 import type { ChangedTable } from './patches/patch-sql.js';
 import { isConcerned, sidesOf, wasThere } from './patches/sides.js';
 import { stateQueries, states, versionQueries } from './patches/states.js';
+import { isSmall } from './polls/observation.js';
 
 /** A view, and the parameters of each cohort that sees it. */
 export interface AffectedInput {

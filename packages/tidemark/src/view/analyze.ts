@@ -21,7 +21,7 @@ import { makeDeterministic } from './determinism/make-deterministic.js';
 import { makesRows } from './determinism/order.js';
 import { dropSchemas, namedTablesOf, tableOf } from './determinism/qualify.js';
 import { inspect } from './inspect.js';
-import { queryOfOne } from './instances.js';
+import { queryOfOne } from './instances/instances.js';
 import { deparseSelect, isSame, parserLoaded, parseStatement } from './parse/syntax.js';
 import { render, toTemplate } from './parse/template.js';
 import { cloneTree, type Tree, visits } from './parse/tree.js';

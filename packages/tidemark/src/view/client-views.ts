@@ -6,7 +6,7 @@ import { buildQuery } from './build-query.js';
 import type { CompiledView } from './compile/compile.js';
 import type { View, ViewInput, Views } from './define.js';
 import { inView } from './in-view.js';
-import { InstanceQueries } from './instance-queries.js';
+import { InstanceQueries } from './instances/instance-queries.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix } from './keys/prefixes.js';
 import { keyParameters, rowByKey } from './keys/row-by-key.js';

@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { UserContext } from '../context.js';
 import type { QuerySource } from '../sql.js';
-import type { CamelCase, ColumnNames } from './column-names.js';
-import type { AsJSON } from './json-row.js';
+import type { CamelCase, ColumnNames } from './columns/column-names.js';
+import type { AsJSON } from './columns/json-row.js';
 import { columnsOf, isTemplate } from './keys/patterns.js';
 
 /** The input of a view's query: the user's context from `authenticate`, and two fields of the pull request. */

@@ -8,7 +8,7 @@ import { type Analysis, analyze } from './analyze.js';
 import { type CompiledView, compileView, prefixType } from './compile/compile.js';
 import type { ValueOptions } from './define.js';
 import { inView, inViewAsync } from './in-view.js';
-import { columnsOfInstances, distinctInstances, type InstanceTexts, queryOfInstances } from './instances.js';
+import { columnsOfInstances, distinctInstances, type InstanceTexts, queryOfInstances } from './instances/instances.js';
 import { checkKeyTypes } from './keys/key-types.js';
 import { checkParameterValues } from './parameter-values.js';
 

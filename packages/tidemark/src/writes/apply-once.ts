@@ -11,8 +11,8 @@ import type { AuditLog } from '../store/audit-log.js';
 import { type ClaimRow, claimMutation, type MutationRef } from '../store/client-groups.js';
 import { recordRefusal } from '../store/refusals.js';
 import { appliedEntry, failedEntry } from './audit-log-entries.js';
-import { callFailureOf } from './call-failures.js';
-import { type CallTransaction, OwnTransactions } from './call-transactions.js';
+import { callFailureOf } from './calls/call-failures.js';
+import { type CallTransaction, OwnTransactions } from './calls/call-transactions.js';
 import { type Claim, mutate } from './mutate.js';
 import { notifyRefused, type OnRefused, refusalOf } from './refused-mutations.js';
 

@@ -3,7 +3,7 @@ import type { UserContext } from '../context.js';
 import type { ProblemCode } from '../errors.js';
 import { describeError, type Logger } from '../log.js';
 import type { Refusal } from '../store/refusals.js';
-import type { CallFailure } from './call-failures.js';
+import type { CallFailure } from './calls/call-failures.js';
 
 /** A skipped mutation of a push, as passed to the option `onRefused`. */
 export interface RefusedMutation<Context extends UserContext = UserContext> {

@@ -8,7 +8,7 @@ import type { Admission } from '../../limits/admission.js';
 import { decodePokeBody, decodePokeRequest, keepAlive, pokeEvent, retryField } from '../../protocol/poke.js';
 import type { RequestedWant } from '../../protocol/wants.js';
 import type { ReplicaRouter } from '../../replicas/replica-router.js';
-import type { WantChecker } from '../want-checker.js';
+import type { WantChecker } from '../pulls/want-checker.js';
 import { Authorization } from './authorization.js';
 import { type Registration, Registrations } from './registrations.js';
 import { keepAliveMs, streamLifeMs, streamRetryMs } from './stream-life.js';

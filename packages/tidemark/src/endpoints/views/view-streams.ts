@@ -8,10 +8,10 @@ import type { Admission } from '../../limits/admission.js';
 import { keepAlive, retryField } from '../../protocol/poke.js';
 import { cookieIn } from '../../protocol/read-token.js';
 import { linesIn, type PatchResult } from '../../pulls/pull-result.js';
-import { opsAsEvent } from '../../pulls/read-answer.js';
-import type { PullService } from '../pull-service.js';
+import type { PullService } from '../pulls/pull-service.js';
 import { keepAliveMs, streamLifeMs, streamRetryMs } from '../subscriptions/stream-life.js';
 import type { Watch, Watches } from '../subscriptions/watches.js';
+import { opsAsEvent } from './read-answer.js';
 import type { ViewRequest } from './view-requests.js';
 
 /** The dependencies of view streams. */

@@ -12,12 +12,12 @@ import { isStorableText } from '../../protocol/fields.js';
 import { toPathSegment } from '../../protocol/path-segment.js';
 import { cookieIn, tokenOf } from '../../protocol/read-token.js';
 import type { PatchResult } from '../../pulls/pull-result.js';
-import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from '../../pulls/read-answer.js';
 import type { ViewPart } from '../../view/client-views.js';
 import type { ListedView } from '../../view/listed-views.js';
-import type { PullService } from '../pull-service.js';
+import type { PullService } from '../pulls/pull-service.js';
 import type { Watches } from '../subscriptions/watches.js';
 import { QueryArgs } from './query-args.js';
+import { noOps, opsAsObject, rowsAsArray, rowsAsLines, rowsText } from './read-answer.js';
 import { unreadableArgs } from './view-args.js';
 import {
   entityTag,

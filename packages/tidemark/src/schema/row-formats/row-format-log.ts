@@ -8,8 +8,8 @@ import {
   readRelationFormats,
   recordRowFormats,
 } from '../../store/row-formats/row-format-table.js';
-import { cookieSchemaHash } from '../digests.js';
 import { readHashedTables } from '../hashed-tables.js';
+import { cookieSchemaHash } from '../views/digests.js';
 import type { ReadPoint } from './read-point.js';
 
 /** The longest that a recording waits for a lock. Pulls wait for the recording. */

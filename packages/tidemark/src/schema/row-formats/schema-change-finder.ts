@@ -10,7 +10,7 @@ import {
   type SchemaChanges,
   schemaChangeOf,
 } from '../../store/row-formats/schema-change.js';
-import { cookieSchemaHash } from '../digests.js';
+import { cookieSchemaHash } from '../views/digests.js';
 
 /** The number of schema changes to cache. */
 const maxSchemaChanges = 1000;

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.js';
 import { type CellFields, type Checksum, cellBits, groups, toChecksum } from '../../protocol/checksum.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import type { ResolvedView } from '../../view/client-views.js';
-import { manyRows } from '../observation.js';
+import { manyRows } from '../polls/observation.js';
 import { unseenLiterals } from './logged-rows.js';
 import { type SyncedTable, stateQueries, states } from './states.js';
 import { everyRowOf } from './view-rows.js';

@@ -1,14 +1,14 @@
 /** Small deltas of many client views in one prepared statement, which takes their parameters as its parameters. */
 import type { ResolvedView } from '../../view/client-views.js';
 import type { CompiledView } from '../../view/compile/compile.js';
-import { isArrayType } from '../../view/instances.js';
+import { isArrayType } from '../../view/instances/instances.js';
 import {
   observationParameters,
   observationValues,
   type PollInput,
   parameterObservation,
   type TableFingerprint,
-} from '../poll.js';
+} from '../polls/poll.js';
 import { type CohortScope, cohortScope, deltaOf, singleScope } from './delta.js';
 import type { ChangedTable } from './patch-sql.js';
 import { stateQueries } from './states.js';

@@ -2,7 +2,7 @@
 import type { Table } from '../../catalog/tables.js';
 import { type Snapshot, unseenRanges } from '../../protocol/snapshot.js';
 import { identifier } from '../../sql.js';
-import { manyRows } from '../observation.js';
+import { manyRows } from '../polls/observation.js';
 
 /** A table with its ID in the change log. */
 export interface LoggedTable extends Table {

@@ -2,7 +2,7 @@
 import type { ResultColumn } from '../../db/database.js';
 import { SetupError } from '../../errors.js';
 import { identifier, quotedText } from '../../sql.js';
-import { clientNames } from '../column-names.js';
+import { clientNames } from '../columns/column-names.js';
 import type { ValueOptions } from '../define.js';
 
 /** A row's value, written one column after another. */
