@@ -7,10 +7,10 @@ import type { CompiledView } from './compile/compile.js';
 import type { View, ViewInput, Views } from './define.js';
 import { inView } from './in-view.js';
 import { InstanceQueries } from './instances/instance-queries.js';
+import { checkRowValues } from './instances/row-values.js';
 import { KeySpace } from './keys/key-space.js';
 import { commonPrefix } from './keys/prefixes.js';
 import { keyParameters, rowByKey } from './keys/row-by-key.js';
-import { checkRowValues } from './row-values.js';
 import { inputFor, isShown } from './sample.js';
 import {
   type PreparedView,

@@ -2,8 +2,8 @@
  * Finds what a query does with each parameter: which columns of its result depend on it, and which conditions restrict
  * the rows by it.
  */
-import type { Facts } from './facts.js';
-import { type Field, isNode, nodeList, numberOf, type QueryNode, queryNodes } from './query-tree.js';
+import type { Facts } from '../analysis/facts.js';
+import { type Field, isNode, nodeList, numberOf, type QueryNode, queryNodes } from '../analysis/query-tree.js';
 
 /** The numbers of parameters, from 1. */
 type Numbers = ReadonlySet<number>;

@@ -5,9 +5,9 @@
  * In doubt, a view is served: its instances may have no key in common. So the check is about columns alone. Conditions
  * can decide about values too, as of an aggregate, but mostly they do not.
  */
-import { parameterText } from '../db/literal.js';
-import { SetupError } from '../errors.js';
-import type { ColumnUses, ParameterUses } from './analysis/parameter-uses.js';
+import { parameterText } from '../../db/literal.js';
+import { SetupError } from '../../errors.js';
+import type { ColumnUses, ParameterUses } from './parameter-uses.js';
 
 /** The columns of a view that make up its rows' keys and values. */
 export interface RowColumns {
