@@ -45,7 +45,7 @@ export async function compile(folder: string, files: Readonly<Record<string, str
   const compilerOptions = {
     ...JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).compilerOptions,
     isolatedDeclarations: false,
-    declaration: false,
+    declaration: true,
     noEmit: true,
     allowImportingTsExtensions: true,
     jsx: 'react-jsx',

@@ -40,7 +40,7 @@ export function refusedRequest(url: string, status: number, text: string): Clien
 /** Returns the error for a request without a response. */
 export function unreachable(url: string, cause: unknown): ClientError {
   if ((cause as { name?: unknown }).name === 'TimeoutError') {
-    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this continues, look for a proxy that holds back requests or responses.`;
+    const message = `${url} did not answer in time. What to do: nothing, it is tried again. If this continues, look for a proxy that holds back requests.`;
     return new ClientError('timeout', message, { cause });
   }
   const todo = 'is it running, and if it is of another origin, does its withCORS name this page’s?';
@@ -86,7 +86,7 @@ export function signedOut(): ClientError {
 /** Returns the error for a sign-out that could not delete the user's data. */
 export function dataNotDeleted(cause: unknown): ClientError {
   const message =
-    'The user has signed out, but their data is still in this browser: another tab of the application does not respond, or the local database fails. What to do: tell the user to close the other tabs, and call signOut again. Otherwise, the data is deleted when the application is opened next.';
+    'The user has signed out, but their data is still in this browser: another tab does not respond, or the local database fails. What to do: tell the user to close the other tabs, and call signOut again. Otherwise, the next start deletes it.';
   return new ClientError('data-not-deleted', message, { cause });
 }
 
@@ -124,6 +124,6 @@ export function storageFailed(cause: unknown): ClientError {
 /** Returns the error for a client that cannot use the local database, so that all its data is in memory. */
 export function storageUnavailable(cause: unknown): ClientError {
   const message =
-    'The local database cannot be opened or written, so everything is only in memory: what is not sent is lost when this page is closed, and nothing is here without a network next time. What to do: tell the user; private windows, blocked site data and full disks are common causes. The next load of the page tries again.';
+    'The local database cannot be opened or written, so everything is only in memory: what is not sent is lost when this page is closed, and nothing is here without a network next time. What to do: tell the user; private windows, blocked site data and full disks are common causes. The next load tries again.';
   return new ClientError('storage-unavailable', message, { cause });
 }

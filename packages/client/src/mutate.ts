@@ -66,7 +66,7 @@ export function logDropped(name: string, { clientID, mutationID }: WriteTransact
   if (loggedMutations.has(mutation)) return;
   loggedMutations.add(mutation);
   console.error(
-    `The client’s mutator "${name}" failed when it was repeated on newer data, so the page shows nothing of the call until the server has decided. What to do: have the mutator allow for rows that have changed or are gone.`,
+    `The client’s mutator "${name}" failed when it was repeated on newer data, so the page shows nothing of the call until the server has decided. What to do: allow for rows that have changed or are gone.`,
     error,
   );
 }

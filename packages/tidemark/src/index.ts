@@ -41,7 +41,7 @@ export {
   mutatorFor,
 } from './registry/mutators.js';
 export type { Registry, Validators, ZeroRegistry } from './registry/registry.js';
-export type { ArgsOf, ResultsOf, ValidArgsOf } from './registry/types.js';
+export type { ArgsOf, ResultsOf, TypesOfSchemas, ValidArgsOf } from './registry/types.js';
 export { type CreateRestOptions, createRest, type Rest, type RestOptions } from './rest.js';
 export { createSync, type Sync, type TypedSync } from './server.js';
 export { type QuerySource, type SqlQuery, sql } from './sql.js';

@@ -37,13 +37,16 @@ async function validSample(validator: StandardSchemaV1, given: unknown): Promise
     return { args, variations: await validVariations(validator, sample, schema) };
   } catch (error) {
     if (!(error instanceof InvalidArgsError)) throw error;
-    const what =
+    throw new SetupError(
       given === undefined
-        ? 'no arguments for checking it can be derived from its validator'
-        : 'its `sampleArgs` are refused';
-    throw new SetupError(`${what} (${error.message}). Give it \`sampleArgs\`: arguments as a client sends them`);
+        ? `no arguments for checking it can be derived from its validator (${error.message}). Give it \`sampleArgs\`: arguments as a client sends them${ofJSON}`
+        : `its \`sampleArgs\` are refused (${error.message}). They must be as a client sends them${ofJSON}`,
+    );
   }
 }
+
+const ofJSON =
+  '. That is as JSON, which has no dates, for example: take a date as text, with `z.iso.datetime()` or `z.coerce.date()`';
 
 /** Returns, for each argument that can differ from the sample's, arguments that the validator accepts. */
 async function validVariations(validator: StandardSchemaV1, sample: unknown, schema: SchemaObject): Promise<unknown[]> {

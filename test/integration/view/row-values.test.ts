@@ -288,3 +288,37 @@ describe('a view is refused if', () => {
     );
   });
 });
+
+describe('a view whose query text depends on an argument is refused, if that is', () => {
+  it.each<[which: string, query: Query]>([
+    [
+      'an optional one',
+      ({ args }) =>
+        args.locale
+          ? sql`select id from issue where project_id = ${args.projectID} and title = ${args.locale}`
+          : sql`select id from issue where project_id = ${args.projectID}`,
+    ],
+    [
+      'one of several words',
+      ({ args }) =>
+        args.kind === 'open' ? sql`select id from issue where body is null` : sql`select id from issue where true`,
+    ],
+    [
+      'a list',
+      ({ args }) => ({ text: `select id from issue where id in (${args.ids.map((id) => `'${id}'`)})`, values: [] }),
+    ],
+  ])('%s', async (_, query) => {
+    await expect(resolve(query)).rejects.toThrow(/^The view "issue" cannot be served: the text of its query depends/);
+  });
+});
+
+it('sample arguments are JSON, and the error says so', async () => {
+  const since = z.object({ since: z.date() });
+  const query = () => sql<{ id: string }>`select id from issue`;
+  const refusal = (view: object) => sampleInputFor({ views: { issue: view as View<{ userID: string }> } });
+  await expect(refusal(defineView({ args: since, query, key: 'id' }))).rejects.toThrow(/which has no dates/);
+  const withSample = defineView({ args: since, sampleArgs: { since: '2026-01-01' as never }, query, key: 'id' });
+  await expect(refusal(withSample)).rejects.toThrow(
+    /its `sampleArgs` are refused .*They must be as a client sends them/,
+  );
+});

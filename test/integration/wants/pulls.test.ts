@@ -93,6 +93,8 @@ it('a want that cannot be served is refused, and all others are served', async (
     { view: 'issue', args: { projectID: 'a\0b' } },
     { view: 'byKey', args: { key: 'no UUID' } },
     { view: 'byKey', args: { key: '00000000-0000-0000-0000-000000000001' } },
+    { view: 'worded', args: { name: 'Project 2' } },
+    { view: 'worded', args: { name: 'any' } },
   ]);
   expect(refusedWants).toEqual([
     { view: 'issue', args: { projectID: 7 }, code: 'invalid-args', message: expect.stringMatching(/^projectID: /) },
@@ -100,7 +102,9 @@ it('a want that cannot be served is refused, and all others are served', async (
     { view: 'project', args: {}, code: 'unknown-view', message: expect.any(String) },
     { view: 'issue', args: { projectID: 'a\0b' }, code: 'invalid-args', message: expect.any(String) },
     { view: 'byKey', args: { key: 'no UUID' }, code: 'invalid-args', message: expect.stringContaining('Postgres') },
+    { view: 'worded', args: { name: 'any' }, code: 'invalid-args', message: expect.stringContaining('another text') },
   ]);
+  expect(client.keys('worded')).toEqual(['p2']);
   expect(client.keys('issue')).toEqual(['i3', 'i6', 'i9']);
   expect(client.keys('byKey')).toEqual(['00000000-0000-0000-0000-000000000001']);
   const again = await client.pull([project('p1'), { view: 'nothing', args: {} }]);

@@ -28,6 +28,16 @@ const views = {
     key: 'id',
     priority: 2,
   }),
+  /** Its query has another text for one argument, which no sample has. */
+  worded: defineView({
+    args: z.object({ name: z.string() }),
+    query: ({ args }) =>
+      args.name === 'any'
+        ? sql<{ id: string }>`select id, name from project where name > ${args.name}`
+        : sql<{ id: string }>`select id, name from project where name = ${args.name}`,
+    key: 'id',
+    priority: 2,
+  }),
 };
 
 export interface Want {

@@ -61,7 +61,7 @@ export function writeView(tx: WriteTransaction, storedView: StoredView): WriteVi
 /** Warns about a missing row in the initial call. Before a rerun, another user may have deleted the row. */
 function warnMissing(view: string, key: string): void {
   console.warn(
-    `A mutator updates the row "${key}" of the view "${view}", which is not there, so nothing is shown of it. What to do: name the row by the fields of its key, as the row has them, or create it first with set.`,
+    `A mutator updates the row "${key}" of the view "${view}", which is not there, so nothing is shown of it. What to do: name the row by the fields of its key, or create it first with set.`,
   );
 }
 

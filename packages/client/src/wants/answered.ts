@@ -119,7 +119,12 @@ export class Answered {
     const asked = this.#isAsking ? this.#asked : undefined;
     const laterViews = marks.get(pulledKey) as readonly string[] | undefined;
     if (!asked && laterViews?.length !== 0) return true;
-    return this.#wants.texts.some((text) => !asked?.includes(text) && !marks.has(markKey(text)));
+    const { texts } = this.#wants;
+    const hasRoom = texts.length < this.#asked.length;
+    return texts.some((text) => {
+      const mark = marks.get(markKey(text)) as WantRefusal | undefined;
+      return !asked?.includes(text) && (!mark || (hasRoom && mark.code === 'too-many-wants'));
+    });
   }
 
   /**

@@ -52,7 +52,7 @@ export function App() {
         ))}
       </ul>
       <p>
-        {complete && todos?.length === 0 && 'There is nothing yet. '}
+        {todos?.length === 0 && (complete ? 'There is nothing yet. ' : 'This list has not been synced here yet. ')}
         These are the lists of {user}. Open them in another browser, or go offline, and go on.
       </p>
     </main>
@@ -66,6 +66,8 @@ function newID(): string {
 
 function SyncStatus() {
   const { state, error } = useStatus(client);
+  // While the device is offline, no request can succeed.
+  const problem = state === 'offline' ? undefined : error;
   const pending = usePending(client).length;
   return (
     <>
@@ -73,7 +75,7 @@ function SyncStatus() {
         {state}
         {pending > 0 && `, ${pending} to send`}
       </output>
-      {error && <p role="alert">{error.message}</p>}
+      {problem && <p role="alert">{problem.message}</p>}
     </>
   );
 }

@@ -29,6 +29,16 @@ export interface RefusedWant extends RequestedWant {
 export const unreadable =
   'Postgres cannot read an argument as a value of the type with which the view compares it. Send another value';
 
+/** The message about arguments that give a view's query another text than those of another want do. */
+export const otherText =
+  'With these arguments, the query of the view has another text than with those of another instance, and one query reads all instances. Use arguments only as values in it';
+
+/** A want that cannot be served because of its arguments, with the reason. */
+export interface FailingWant {
+  readonly want: Want;
+  readonly message: string;
+}
+
 /**
  * Decodes the wants of a request.
  * @returns undefined if the request has none

@@ -6,7 +6,7 @@ import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
 import { isOfValues } from '../db/sqlstate.js';
 import { Problem } from '../errors.js';
-import type { Want } from '../protocol/wants.js';
+import { type FailingWant, otherText, unreadable } from '../protocol/wants.js';
 import type { ResolvedViews, SchemaCache } from '../schema/schema-cache.js';
 import { rowsWithoutColumns } from '../store/patches/full-patch.js';
 import type { ObservedState } from '../store/polls/observation.js';
@@ -180,17 +180,27 @@ export class Puller<Context extends UserContext> {
     return { kind: 'unchanged', verifiedCookie: reader.verifiedCookie };
   }
 
-  /** Returns the wants whose instances cannot be read because of their arguments. Reads each of them alone. */
-  async failingWants({ input }: PullSession<Context>): Promise<readonly Want[]> {
-    const failing: Want[] = [];
+  /**
+   * Returns the wants whose instances cannot be read because of their arguments: alone, or together with earlier ones of
+   * the same view, if those have another query text. Reads each of them alone.
+   */
+  async failingWants({ input }: PullSession<Context>): Promise<readonly FailingWant[]> {
+    const failing: FailingWant[] = [];
+    const queryDigests = new Map<string, string>();
     for (const want of input.wants ?? []) {
       const instance = { ...input, wants: [want], names: new Set([want.view]) };
       try {
-        const { views } = await this.#collaborators.schemaCache.resolve(instance);
+        const { views, queryDigest } = await this.#collaborators.schemaCache.resolve(instance);
+        const isAlike = (queryDigests.get(want.view) ?? queryDigest) === queryDigest;
+        if (!isAlike) {
+          failing.push({ want, message: otherText });
+          continue;
+        }
+        queryDigests.set(want.view, queryDigest);
         await this.#limitedDatabase.query({ text: `select count(*) from (${views.map(rowsWithoutColumns)}) r` });
       } catch (error) {
         if (!isOfValues(error)) throw error;
-        failing.push(want);
+        failing.push({ want, message: unreadable });
       }
     }
     return failing;

@@ -5,7 +5,7 @@ import { NoPermitError } from '../limits/semaphore.js';
 import { describeError, type Logger } from '../log.js';
 import type { NotifierState } from '../pokes/poke-notifier.js';
 import type { SubscribeRequest } from '../protocol/poke.js';
-import type { Want } from '../protocol/wants.js';
+import type { FailingWant } from '../protocol/wants.js';
 import type { ConsistencyState } from '../pulls/consistency-checker.js';
 import { PrimaryState } from '../pulls/primary-state.js';
 import type { PullResult } from '../pulls/pull-result.js';
@@ -82,7 +82,7 @@ export class ReplicaRouter<Context extends UserContext> {
   }
 
   /** Like `Puller.failingWants`, on the primary. */
-  failingWants(session: PullSession<Context>): Promise<readonly Want[]> {
+  failingWants(session: PullSession<Context>): Promise<readonly FailingWant[]> {
     return this.#primary.puller.failingWants(session);
   }
 

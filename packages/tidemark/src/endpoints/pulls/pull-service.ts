@@ -1,12 +1,13 @@
 /** Answers the pulls and reads of a server. */
 import type { UserContext } from '../../context.js';
 import { isOfValues } from '../../db/sqlstate.js';
+import { SetupError } from '../../errors.js';
 import type { JSONAnswer } from '../../http/answer.js';
 import type { Caller } from '../../http/identify.js';
 import { annotate } from '../../http/route.js';
 import type { ProtocolError } from '../../protocol/protocol-error.js';
 import { type PullRequest, unchangedText } from '../../protocol/pull.js';
-import { type RefusedWant, unreadable, type Want } from '../../protocol/wants.js';
+import type { FailingWant, RefusedWant, Want } from '../../protocol/wants.js';
 import { linesIn, type PatchResult, type PullResult } from '../../pulls/pull-result.js';
 import { pullSession, type ReadRequest, readSession } from '../../pulls/session.js';
 import type { ReplicaRouter } from '../../replicas/replica-router.js';
@@ -61,12 +62,15 @@ export class PullService<Context extends UserContext> {
     try {
       return { result: await replicaRouter.pull(session), refusedWants: refused };
     } catch (error) {
-      if (wants.length === 0 || !isOfValues(error)) throw error;
+      // The texts of the queries of a view's instances may differ.
+      if (wants.length === 0 || !(isOfValues(error) || error instanceof SetupError)) throw error;
       const failing = await replicaRouter.failingWants(session);
       if (failing.length === 0) throw error;
-      const refuse = ({ requested }: Want) => ({ ...requested, code: 'invalid-args' as const, message: unreadable });
+      const refuse = ({ want: { requested }, message }: FailingWant) => {
+        return { ...requested, code: 'invalid-args' as const, message };
+      };
       const servable = {
-        wants: wants.filter((want) => !failing.includes(want)),
+        wants: wants.filter((want) => !failing.some((one) => one.want === want)),
         refused: [...refused, ...failing.map(refuse)],
       };
       this.#servable.set(checked.wants, servable);

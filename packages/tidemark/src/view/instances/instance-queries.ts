@@ -47,17 +47,22 @@ function buildSample<Context>(
   input: SampleInput<Context>,
 ): BuiltInstances | undefined {
   const sample = build(view, input, [input.argsOf(name)]);
-  const variations = input.variationsOf(name).flatMap((args) => {
+  if (!sample) return undefined;
+  const queries = input.variationsOf(name).flatMap((args) => {
     try {
-      const { text, values } = buildQuery(view, input, args);
-      return text === sample?.text ? [values] : [];
+      return [buildQuery(view, input, args)];
     } catch {
       // The query may accept fewer arguments than the validator. Then those that a client sends fail when it sends them.
       return [];
     }
   });
-  return sample && { ...sample, variations };
+  if (queries.some(({ text }) => text !== sample.text)) throw new SetupError(textDepends);
+  return { ...sample, variations: queries.map(({ values }) => values) };
 }
+
+const textDepends =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it shows code
+  'the text of its query depends on its arguments, but one query reads all instances. Use the arguments only as values, as in ${args.projectID}; for a condition that may be missing, write ${args.state ?? null}::text is null or state = ${args.state ?? null}';
 
 function build<Context>(
   view: View<Context>,
@@ -67,12 +72,7 @@ function build<Context>(
   const queries = args.map((one) => buildQuery(view, input, one));
   const [first] = queries;
   if (!first) return undefined;
-  if (queries.some(({ text }) => text !== first.text)) {
-    throw new SetupError(
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it shows code
-      'the text of its query depends on its arguments, but one query reads all instances. Use the arguments only as values, as in ${args.projectID}',
-    );
-  }
+  if (queries.some(({ text }) => text !== first.text)) throw new SetupError(textDepends);
   return { text: first.text, instances: queries.map(({ values }) => values), prefix: first.prefix };
 }
 
