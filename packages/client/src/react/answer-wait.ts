@@ -1,7 +1,7 @@
 import type { Client } from '../create-client.js';
 import { Cell, type Observable } from '../observable.js';
 import type { ClientView, ViewState } from '../rows/view.js';
-import type { Status } from '../sync/status.js';
+import { mayGetAnswer } from '../sync/may-answer.js';
 import type { AnyViews } from '../types.js';
 import { hasArrived } from './has-arrived.js';
 
@@ -15,9 +15,6 @@ export interface AnswerWait {
 
 /** The wait before anything is known about it. */
 export const noAnswerYet: AnswerWait = { isOver: false, changedKeys: new Set() };
-
-/** The states of a client that may get an answer. */
-const hopeful: readonly Status['state'][] = ['connecting', 'online'];
 
 /**
  * Returns the wait for the server's first answer for a view since the client was created. While the client cannot get one,
@@ -40,7 +37,7 @@ export function observeAnswerWait(
     const update = () => {
       const before = cell.get();
       if (before.isOver) return;
-      const isFailing = !hopeful.includes(status.get().state);
+      const isFailing = !mayGetAnswer(status.get());
       const isOver = isAnswered.get() ? hasArrived(shown.get()) : isFailing && shown.get().complete;
       const changedKeys = unconfirmed.get();
       const hasChanges = changedKeys !== before.changedKeys && changedKeys.size + before.changedKeys.size > 0;

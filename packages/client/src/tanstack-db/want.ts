@@ -1,5 +1,6 @@
 import { ClientError, closedClient } from '../client-error.js';
 import type { Client } from '../create-client.js';
+import { mayGetAnswer } from '../sync/may-answer.js';
 import type { AnyViews } from '../types.js';
 import type { WantOptions } from '../wants/wants.js';
 
@@ -37,7 +38,7 @@ export function want<Mutators, Views extends AnyViews>(
       if (refused) reject(new ClientError(refused.code, refused.message));
       else if (status.state === 'closed') reject(status.error ?? closedClient());
       else if (rows && isComplete) {
-        if (isAnswered.get() || !['connecting', 'online'].includes(status.state)) onAnswered();
+        if (isAnswered.get() || !mayGetAnswer(status)) onAnswered();
         resolve();
       }
     };
