@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { Problem } from '../../errors.js';
 import { unreadable } from '../../protocol/wants.js';
-import { toIssues } from '../../registry/issues.js';
+import { type CallIssue, toIssues } from '../../registry/issues.js';
 import { InvalidArgsError, validate } from '../../registry/prepare.js';
 
 /**
@@ -13,17 +13,13 @@ export async function validArgs(validator: StandardSchemaV1, args: unknown): Pro
     return await validate(validator, args);
   } catch (error) {
     if (!(error instanceof InvalidArgsError)) throw error;
-    const issues = toIssues(error.issues, args);
-    throw new Problem('invalid-args', 'The arguments of the view are not valid', { extensions: { issues } });
+    throw invalidArgs('The arguments of the view are not valid', toIssues(error.issues, args));
   }
 }
 
 /** Returns the failure of arguments that the view's validator accepts, but Postgres does not. */
 export function unreadableArgs(cause: unknown): Problem {
-  return new Problem('invalid-args', unreadable, {
-    cause,
-    extensions: { issues: [{ path: [], message: unreadable }] },
-  });
+  return invalidArgs(unreadable, [{ path: [], message: unreadable }], cause);
 }
 
 /**
@@ -34,11 +30,15 @@ export function unknownArgs(names: readonly string[], known: readonly string[]):
   const message =
     known.length > 0 ? `The view has only these arguments: ${known.join(', ')}` : 'The view has no arguments';
   const issues = names.map((name) => ({ path: [name], message }));
-  return new Problem('invalid-args', 'The view has no such argument', { extensions: { issues } });
+  return invalidArgs('The view has no such argument', issues);
 }
 
 /** Returns the failure of arguments for a view without a validator of arguments, which would be ignored. */
 export function needlessArgs(): Problem {
   const message = 'The view has no arguments. Read it without any, or define it with `args`';
-  return new Problem('invalid-args', message, { extensions: { issues: [{ path: [], message }] } });
+  return invalidArgs(message, [{ path: [], message }]);
+}
+
+function invalidArgs(detail: string, issues: readonly CallIssue[], cause?: unknown): Problem {
+  return new Problem('invalid-args', detail, { cause, extensions: { issues } });
 }

@@ -7,6 +7,10 @@ import { render, toTemplate } from '../parse/template.js';
 import type { Tree } from '../parse/tree.js';
 import { inlineWith } from '../partition/inline-with.js';
 
+/** The names of the subqueries that yield the instances' parameters, and the rows of each instance. */
+const parametersAlias = 'tidemark_i';
+const rowsAlias = 'tidemark_v';
+
 /** The parameters of one instance, as texts. */
 export type InstanceTexts = readonly (string | null)[];
 
@@ -24,10 +28,10 @@ export function queryOfInstances(text: string, parameterTypes: readonly string[]
   const names = parameterTypes.map((_, i) => `tidemark_p${i + 1}`);
   const one = render(
     toTemplate(query),
-    names.map((name) => `tidemark_i.${name}`),
+    names.map((name) => `${parametersAlias}.${name}`),
   );
   const columns = parameterTypes.map((type, i) => `${valueSql(type, i + 1)} as ${names[i]}`);
-  return `select tidemark_v.* from (select ${columns.join(', ')}) tidemark_i cross join lateral (\n${one}\n) tidemark_v`;
+  return `select ${rowsAlias}.* from (select ${columns.join(', ')}) ${parametersAlias} cross join lateral (\n${one}\n) ${rowsAlias}`;
 }
 
 /** Returns the query of one instance, within a parsed query of any number of instances; undefined in other queries. */
@@ -35,7 +39,7 @@ export function queryOfOne({ fromClause }: Tree): Tree | undefined {
   const [item] = (fromClause ?? []) as { JoinExpr?: Tree }[];
   const { larg, rarg } = (item?.JoinExpr ?? {}) as Readonly<Record<string, { RangeSubselect?: Tree } | undefined>>;
   const aliasOf = (side: typeof larg) => (side?.RangeSubselect?.alias as Tree | undefined)?.aliasname;
-  if (aliasOf(larg) !== 'tidemark_i' || aliasOf(rarg) !== 'tidemark_v') return undefined;
+  if (aliasOf(larg) !== parametersAlias || aliasOf(rarg) !== rowsAlias) return undefined;
   return (rarg!.RangeSubselect!.subquery as { SelectStmt: Tree }).SelectStmt;
 }
 
