@@ -1,30 +1,16 @@
 /** The keys and the values that a compiled view sends to clients for its rows. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../packages/tidemark/src/db/database.js';
-import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { describe, expect, it } from 'vitest';
 import { SetupError } from '../../../packages/tidemark/src/errors.js';
 import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { type CompiledView, compileView } from '../../../packages/tidemark/src/view/compile/compile.js';
 import type { ValueOptions } from '../../../packages/tidemark/src/view/define.js';
 import { keySql } from '../../../packages/tidemark/src/view/keys/key-sql.js';
 import { render } from '../../../packages/tidemark/src/view/parse/template.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { useDatabase } from './opened.js';
 
-let database: TestDatabase;
-let db: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openPool(database.url);
-  await database.pool.query(`
+const opened = useDatabase(`
     create table t (id int primary key, s text, big bigint, n numeric, "odd ""name" text);
     create table other (id int primary key, t_id int);`);
-});
-
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
 
 async function compile(
   text: string,
@@ -32,13 +18,13 @@ async function compile(
   prefix = 'x/',
   options?: ValueOptions,
 ): Promise<CompiledView> {
-  return compileView({ name: "ann's", prefix, key }, await analyze(db, text, key), options);
+  return compileView({ name: "ann's", prefix, key }, await analyze(opened.db, text, key), options);
 }
 
 /** The rows of a view as a client has them: pairs of key and value. */
 async function rowsOf({ key, valueSql, now }: CompiledView, literals: readonly string[] = []) {
   const text = `select ${keySql(key, literals)} as key, ${valueSql} as value from (${render(now, literals)}) v order by 1`;
-  const { rows } = await database.pool.query<{ key: string; value: string }>(text);
+  const { rows } = await opened.database.pool.query<{ key: string; value: string }>(text);
   return rows.map((row) => [row.key, JSON.parse(row.value)]);
 }
 
@@ -154,7 +140,7 @@ describe('a value', () => {
 
 describe('a query', () => {
   it('is read with its parameters', async () => {
-    await database.pool.query("insert into t (id, s) values (1, 'a'), (2, 'b')");
+    await opened.database.pool.query("insert into t (id, s) values (1, 'a'), (2, 'b')");
     const view = await compile('select id, s from t where s = $1 or id = $2');
     expect(view).toMatchObject({ name: "ann's", strategy: 'incremental', choosesByKey: false });
     expect(view.parameterTypes).toHaveLength(2);
@@ -168,7 +154,9 @@ describe('a query', () => {
     expect(text(['plus', 'now'])).toMatch(/from plus as t, other as o where/i);
     expect(text(['now', 'plus'])).toMatch(/from t, plus as o where/i);
     expect(view.variants.atStates(['now', 'plus'])).toBe(view.variants.atStates(['now', 'plus']));
-    const { rows } = await database.pool.query("select array['t'::regclass::int, 'other'::regclass::int] as oids");
+    const { rows } = await opened.database.pool.query(
+      "select array['t'::regclass::int, 'other'::regclass::int] as oids",
+    );
     expect(view.occurrenceTables).toEqual(rows[0].oids);
     expect(view.variants.focusSets([true, false])).toEqual([[0]]);
     expect(view.variants.focusSets([true, true])).toEqual([[0], [1]]);

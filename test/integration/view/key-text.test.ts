@@ -1,8 +1,6 @@
 /** For every type that can be a key, the key's text is what JavaScript's String makes of the row's field. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../packages/tidemark/src/db/database.js';
-import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { describe, expect, it } from 'vitest';
 import { quotedText } from '../../../packages/tidemark/src/sql.js';
 import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { compileView } from '../../../packages/tidemark/src/view/compile/compile.js';
@@ -10,30 +8,18 @@ import type { ValueOptions } from '../../../packages/tidemark/src/view/define.js
 import { keySql, keyValues } from '../../../packages/tidemark/src/view/keys/key-sql.js';
 import { render } from '../../../packages/tidemark/src/view/parse/template.js';
 import { type PreparedView, prepareView } from '../../../packages/tidemark/src/view/served-view.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { useDatabase } from './opened.js';
 
-let database: TestDatabase;
-let db: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openPool(database.url);
-  await database.pool.query(`
+const opened = useDatabase(`
     create extension hstore;
     create type mood as enum ('sad', 'a/b');
     create type pair as (a integer, b text);
     create domain amounts as numeric[]`);
-});
-
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
 
 /** A view over values of one type. They are its only parameter, as texts. */
 function viewOf(type: string, options: ValueOptions = {}): Promise<PreparedView> {
   const text = `select value::${type} as k from unnest($1::text[]) value`;
-  return prepareView(db, { name: 'x', prefix: '', key: ['k'], text, ...options });
+  return prepareView(opened.db, { name: 'x', prefix: '', key: ['k'], text, ...options });
 }
 
 interface KeyAndField {
@@ -46,7 +32,7 @@ interface KeyAndField {
 /** @param values an SQL expression for the texts */
 async function keysOf({ view }: PreparedView, values: string, parameters: unknown[] = []): Promise<KeyAndField[]> {
   const text = `select ${keySql(view.key, [values])} as key, ${view.valueSql} as row from (${render(view.now, [values])}) v`;
-  const { rows } = await database.pool.query<{ key: string; row: string }>(text, parameters);
+  const { rows } = await opened.database.pool.query<{ key: string; row: string }>(text, parameters);
   return rows.map(({ key, row }) => ({ key, field: (JSON.parse(row) as { k: unknown }).k }));
 }
 
@@ -92,7 +78,7 @@ describe('a key', () => {
     const prepared = await viewOf(type);
     const { view } = prepared;
     for (const set of ['', settings]) {
-      const client = await database.pool.connect();
+      const client = await opened.database.pool.connect();
       try {
         await client.query(set || 'select');
         for (const value of values) {
@@ -150,7 +136,7 @@ it('a view gets another digest only if the text of its keys can differ', async (
     const text = `select null::${type} as k`;
     return compileView(
       { name: 'x', prefix: 'x/', key: ['k'] },
-      { ...(await analyze(db, text, ['k'])), text: 'select 1' },
+      { ...(await analyze(opened.db, text, ['k'])), text: 'select 1' },
     ).digest;
   };
   const same = ['text', 'integer', 'bigint', 'uuid', 'boolean', 'varchar(3)', 'oid', 'name'];

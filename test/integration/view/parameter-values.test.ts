@@ -1,11 +1,10 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql as raw } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { expect, it } from 'vitest';
 import { SetupError } from '../../../packages/tidemark/src/errors.js';
 import { type QuerySource, sql } from '../../../packages/tidemark/src/sql.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import { sampleInput } from '../../../packages/tidemark/src/view/sample.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { useDatabase } from './opened.js';
 
 interface Todo {
   id: string;
@@ -20,24 +19,13 @@ const kysely = new Kysely<{ todo: Todo & { team: number } }>({
 });
 const input = { ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' };
 
-let database: TestDatabase;
-let db: ReturnType<typeof openPool>;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openPool(database.url);
-  await database.pool.query(`
+const opened = useDatabase(`
     create table todo (id text primary key, team int, tags text[], doc jsonb, made timestamptz, bytes bytea);
     create domain labels as text[];
     create domain settings as jsonb;
     create domain stricter_settings as settings`);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
 
-const viewsOf = (query: () => QuerySource) => new ClientViews(db, { todo: { key: ['id'], query } });
+const viewsOf = (query: () => QuerySource) => new ClientViews(opened.db, { todo: { key: ['id'], query } });
 const resolve = (query: () => QuerySource) => viewsOf(query).resolve(input, '');
 
 const missing = (input.ctx as { teamID?: string }).teamID;

@@ -1,31 +1,19 @@
 /** Views whose arguments would decide about the values of rows are refused; all others are served. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openPool } from '../../../packages/tidemark/src/db/pg.js';
 import { defineView, migrate, sql } from '../../../packages/tidemark/src/index.js';
 import { sampleInputFor } from '../../../packages/tidemark/src/sample-args.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import type { View } from '../../../packages/tidemark/src/view/define.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { silent } from '../../support/log.js';
+import { useDatabase } from './opened.js';
 
-let database: TestDatabase;
-let db: ReturnType<typeof openPool>;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openPool(database.url);
-  await database.pool.query(`
+const opened = useDatabase(`
     create table issue (
       id text primary key, project_id text not null, title text not null, body text, created timestamptz not null,
       names jsonb, search tsvector);
     create table comment (id text primary key, issue_id text not null, created timestamptz not null);
     create table tag (issue_id text, name text, primary key (issue_id, name))`);
-});
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
 
 interface Args {
   projectID: string;
@@ -54,7 +42,7 @@ type Query = (input: { args: Args; ctx: { userID: string } }) => ReturnType<type
 async function resolve(query: Query, options: Partial<View<never>> = {}): Promise<unknown> {
   const view = { ...defineView({ args, query: query as never, key: 'id' }), ...options };
   const views = { issue: view as View<{ userID: string }> };
-  return new ClientViews(db, views).resolve(await sampleInputFor({ views }), '');
+  return new ClientViews(opened.db, views).resolve(await sampleInputFor({ views }), '');
 }
 
 describe('a view is served if', () => {
@@ -167,7 +155,9 @@ describe('a view is served if', () => {
         key: 'id',
       }),
     };
-    await expect(new ClientViews(db, views).resolve(await sampleInputFor({ views }), '')).resolves.toHaveLength(1);
+    await expect(new ClientViews(opened.db, views).resolve(await sampleInputFor({ views }), '')).resolves.toHaveLength(
+      1,
+    );
   });
 
   it('its query accepts only the sample', async () => {
@@ -283,7 +273,7 @@ describe('a view is refused if', () => {
       query: ({ args: { q } }) => sql<{ id: string }>`select id, ${q} as q from issue where title ilike ${q}`,
       key: 'id',
     });
-    await expect(migrate({ database: database.url, views: { hits }, log: silent })).rejects.toThrow(
+    await expect(migrate({ database: opened.database.url, views: { hits }, log: silent })).rejects.toThrow(
       /The view "hits" .*column q .*add that to the key, or leave the column out/s,
     );
   });

@@ -1,14 +1,9 @@
 /** A query that changes without a write is refused in any form. A query that does not is accepted. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../packages/tidemark/src/db/database.js';
-import { openPool } from '../../../packages/tidemark/src/db/pg.js';
+import { describe, expect, it } from 'vitest';
 import { analyze } from '../../../packages/tidemark/src/view/analyze.js';
 import { ClientViews } from '../../../packages/tidemark/src/view/client-views.js';
 import { defineView } from '../../../packages/tidemark/src/view/define.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-
-let database: TestDatabase;
-let db: Database;
+import { useDatabase } from './opened.js';
 
 /** A type that is sorted by operators of its own. */
 const sorted = (type: string, { equal, more }: { readonly equal: string; readonly more: string }) => `
@@ -23,10 +18,7 @@ const sorted = (type: string, { equal, more }: { readonly equal: string; readonl
     create operator class ${type}_class default for type ${type} using btree
       as operator 1 <<<, operator 3 ===, operator 5 >>>, function 1 ${type}_order(${type}, ${type});`;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openPool(database.url);
-  await database.pool.query(`
+const opened = useDatabase(`
     create table rate (currency text primary key, rate numeric);
     create table t (id int primary key, s text, at timestamptz, day date, price int, doc jsonb, during tstzrange);
     create function in_eur(t) returns numeric language sql stable as 'select $1.price * rate from rate limit 1';
@@ -61,12 +53,6 @@ beforeAll(async () => {
     create function word_out(word) returns cstring language internal immutable strict as 'textout';
     create type word (input = word_in, output = word_out, like = text);
     create function same(int) returns int language sql immutable as 'select $1';`);
-});
-
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
 
 describe('a query that can change without a write', () => {
   it.each([
@@ -125,7 +111,7 @@ describe('a query that can change without a write', () => {
     ['select id, ctid::text as x from t', 'system column'],
     ['select id, tableoid as x from t', 'system column'],
   ])('is refused: %s', async (text, message) => {
-    await expect(analyze(db, text, ['id'])).rejects.toThrow(message);
+    await expect(analyze(opened.db, text, ['id'])).rejects.toThrow(message);
   });
 });
 
@@ -149,14 +135,14 @@ describe('a query that changes only after writes', () => {
     'select id from t where at > $1 and day = any ($2)',
     "select id, (doc ->> 'due')::date as due, cast(s as timestamptz) as at from t",
   ])('is accepted: %s', async (text) => {
-    await analyze(db, text, ['id']);
+    await analyze(opened.db, text, ['id']);
   });
 });
 
 it.each(['select id, at::date as x, day::timestamptz as y from t', 'select id, s as x from t where at > $1'])(
   'a query that reads no date from text stays as it is: %s',
   async (text) => {
-    expect((await analyze(db, text, ['id'])).text).toBe(text);
+    expect((await analyze(opened.db, text, ['id'])).text).toBe(text);
   },
 );
 
@@ -165,25 +151,25 @@ it.each([
   "select (doc ->> 'due')::date as id from t group by (doc ->> 'due')::date",
   'select cast(s as timestamptz) as id from t where id = 1 order by cast(s as timestamptz) limit 1',
 ])('a query fails if it reads a text that means a different time on each read: %s', async (text) => {
-  const { text: served } = await analyze(db, text, ['id']);
-  await database.pool.query('truncate t');
-  await database.pool.query(`insert into t (id, s, doc) values (1, '2026-01-01', '{"due": "2026-01-01"}')`);
-  expect((await database.pool.query(served)).rows).toHaveLength(1);
-  await database.pool.query(`update t set s = 'now', doc = '{"due": "today"}'`);
-  await expect(database.pool.query(served)).rejects.toThrow('a view cannot read text such as "now" as a date');
+  const { text: served } = await analyze(opened.db, text, ['id']);
+  await opened.database.pool.query('truncate t');
+  await opened.database.pool.query(`insert into t (id, s, doc) values (1, '2026-01-01', '{"due": "2026-01-01"}')`);
+  expect((await opened.database.pool.query(served)).rows).toHaveLength(1);
+  await opened.database.pool.query(`update t set s = 'now', doc = '{"due": "today"}'`);
+  await expect(opened.database.pool.query(served)).rejects.toThrow('a view cannot read text such as "now" as a date');
 });
 
 // Older versions of Postgres do not support it.
 it('a date that JSON_VALUE reads is refused where Postgres supports it', async () => {
   const text = "select id, json_value(doc, '$.due' returning date) as due from t";
-  await expect(analyze(db, text, ['id'])).rejects.toThrow(/reads a date from text|syntax error/);
+  await expect(analyze(opened.db, text, ['id'])).rejects.toThrow(/reads a date from text|syntax error/);
 });
 
 describe('a parameter that means a different time on each read', () => {
   // Postgres numbers values passed to a subquery like parameters. Here, the second one is a date/time value.
   const at = 'select id from t where at > $1 and s <> $2 and (id, at) = (select id, at from t order by id limit 1)';
   const resolve = (text: string, value: unknown) =>
-    new ClientViews(db, {
+    new ClientViews(opened.db, {
       t: defineView({ query: () => ({ text, values: [value, 'now'] }), key: 'id' }),
     }).resolve({ ctx: { userID: 'ann' }, profileID: '', schemaVersion: '' }, '');
 
