@@ -4,12 +4,10 @@
  */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect } from 'vitest';
 import { fileBlocksOf } from '../../docs/compile.js';
 import { root } from '../../support/built.js';
-import { run } from '../../support/process.js';
-import { type Host, production } from './host.js';
-import { folder, installed } from './hosts.js';
+import type { Host } from './host.js';
+import { folder, installed, succeed } from './hosts.js';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -129,9 +127,4 @@ export async function builtGuide({ name, files, build, check, ...host }: Guide, 
   await succeed(cwd, build);
   if (check) await succeed(cwd, check);
   return { ...host, cwd };
-}
-
-async function succeed(cwd: string, [file, ...args]: Guide['build'], env: Files = {}): Promise<void> {
-  const { code, stdout, stderr } = await run(file, args, { cwd, env: { ...production, ...env } });
-  expect(code, stdout + stderr).toBe(0);
 }

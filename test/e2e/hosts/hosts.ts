@@ -4,10 +4,11 @@ import { cpSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { root } from '../../support/built.js';
+import { createEmptyDatabase, type TestDatabase } from '../../support/database.js';
 import { run } from '../../support/process.js';
-import { type Host, production } from './host.js';
+import { type Host, production, type Serving, serve } from './host.js';
 
 /** The command that starts a host, and the one that builds it: a Node file with its arguments. */
 interface Example extends Omit<Host, 'cwd'> {
@@ -55,8 +56,52 @@ const made = new Set(['node_modules', 'build', '.next', '.nitro', '.output', '.s
 /** The names of the hosts. */
 export const hosts: readonly string[] = Object.keys(examples);
 
+/** A build takes long on a busy machine. */
+export const timeoutMs = 300_000;
+
+/** The database of a test file's hosts, and the host that a test serves. */
+export interface HostsUnderTest {
+  /** The connection string of the database. */
+  readonly databaseURL: string;
+  /** Starts a host on the database. It is killed after the test. */
+  serve(host: Host): Promise<Serving>;
+}
+
+/**
+ * Installs the hosts for a test file, with a database.
+ * @param statements create the tables
+ * @param prepare called after the installation
+ */
+export function useHosts(statements: string, prepare = (): void => {}): HostsUnderTest {
+  let database: TestDatabase;
+  let serving: Serving | undefined;
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    await database.pool.query(statements);
+    await install();
+    prepare();
+  }, timeoutMs);
+  afterEach(async () => {
+    serving?.child.kill('SIGKILL');
+    await serving?.ended;
+  });
+  afterAll(async () => {
+    rmSync(copy, { recursive: true, force: true });
+    await database.drop();
+  });
+  return {
+    get databaseURL() {
+      return database.url;
+    },
+    async serve(host) {
+      serving = await serve(host, database.url);
+      return serving;
+    },
+  };
+}
+
 /** Installs the examples' packages, and the package that `npm run build` made. */
-export async function install(): Promise<void> {
+async function install(): Promise<void> {
   const filter = (path: string) => !made.has(basename(path));
   for (const path of ['packages/tidemark', 'examples/hosts']) {
     cpSync(join(root, path), join(copy, path), { recursive: true, filter });
@@ -64,18 +109,20 @@ export async function install(): Promise<void> {
   await promisify(execFile)('npm', ['ci', '--prefer-offline'], { cwd: folder, env: { ...process.env, NODE_ENV: '' } });
 }
 
-export function uninstall(): void {
-  rmSync(copy, { recursive: true, force: true });
-}
-
 /** Builds a host, and returns the command to start it. */
 export async function built(name: string): Promise<Host> {
   const { build, ...host } = examples[name]!;
   const cwd = join(folder, name);
-  if (build) {
-    const [file, ...args] = build;
-    const { code, stdout, stderr } = await run(file, args, { cwd, env: production });
-    expect(code, stdout + stderr).toBe(0);
-  }
+  if (build) await succeed(cwd, build);
   return { ...host, cwd };
+}
+
+/** Runs a Node file with its arguments to its end. */
+export async function succeed(
+  cwd: string,
+  [file, ...args]: NonNullable<Example['build']>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { code, stdout, stderr } = await run(file, args, { cwd, env: { ...production, ...env } });
+  expect(code, stdout + stderr).toBe(0);
 }
