@@ -6,7 +6,7 @@
  *   npm run bench -- on-demand --rows 10000 --wanted 200        a smoke run
  */
 import { parseArgs } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request, Response } from 'playwright-core';
 import { z } from 'zod';
 import { defineView, sql } from '../packages/tidemark/src/index.js';
 import { findChromium, howToGetChromium, launchChromium } from '../test/e2e/browser/chromium.js';
@@ -75,16 +75,19 @@ interface Cost {
 async function measure(browser: Browser, url: string, version: keyof typeof names): Promise<Cost> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  let bytes = 0;
-  page.on('response', async (response) => {
-    if (response.url().endsWith('/sync/pull')) bytes += (await response.request().sizes()).responseBodySize;
-  });
+  const pulls: ReturnType<Request['sizes']>[] = [];
+  const onResponse = (response: Response) => {
+    if (response.url().endsWith('/sync/pull')) pulls.push(response.request().sizes());
+  };
+  page.on('response', onResponse);
   await page.goto(`${url}/?user=ann&version=${version}`);
   const firstMs = await page.evaluate(() => window.complete);
   await page.waitForFunction(() => window.client.status.get().storage === 'saved', undefined, { timeout: 120_000 });
   const heapMB = await heapOf(page);
   const storedMB = await page.evaluate(async () => (await navigator.storage.estimate()).usage! / 1e6);
-  const pulledKB = bytes / 1000;
+  page.off('response', onResponse);
+  const sizes = await Promise.all(pulls);
+  const pulledKB = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0) / 1000;
   await page.reload();
   const reloadMs = await page.evaluate(() => window.complete);
   await context.close();
