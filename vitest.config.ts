@@ -116,12 +116,16 @@ const ordinary = (settings: string, tests: readonly string[]) =>
  * The client's tests run on both engines: Replicache, which checks less of what it receives in production, both ways,
  * and that of `@tidemark/client`, which is always built for production.
  */
-const client = (name: string, engine: 'replicache' | 'tidemark', mode: 'production' | 'development') =>
+const client = (
+  name: string,
+  engine: 'replicache' | 'tidemark',
+  mode: 'production' | 'development',
+  options: Options = {},
+) =>
   project(name, [clientTests], {
     env: { NODE_ENV: mode, TIDEMARK_TEST_ENGINE: engine },
-    maxWorkers: 2,
-    groupOrder: 1,
     timeoutMs: 60_000,
+    ...options,
   });
 
 const long = (name: string, include: readonly string[], options: Options = {}) =>
@@ -137,8 +141,8 @@ export default defineConfig({
       project('integration', ['test/**/*.test.ts'], { exclude: [longTests, clientTests, detectorTests] }),
       client('client', 'replicache', 'production'),
       project('long pooled', pooledTests, { env: { TIDEMARK_TEST_POOLED: 'true' } }),
-      client('long client in development', 'replicache', 'development'),
-      client('long client on its own engine', 'tidemark', 'production'),
+      client('long client in development', 'replicache', 'development', { maxWorkers: 2, groupOrder: 1 }),
+      client('long client on its own engine', 'tidemark', 'production', { maxWorkers: 2, groupOrder: 1 }),
       ...['formats', 'transactions', 'plans'].map((name) => ordinary(name, [...ordinaryTests, ...cascadingTests])),
       ordinary('replica', ordinaryTests),
       long('long browser', [browserTests], {

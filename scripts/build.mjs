@@ -1,15 +1,20 @@
 // Compiles the packages, embeds the files that the server would read, and bundles the client's engine. Then compiles
 // the examples, which import the packages by their public names, bundles their web applications, and checks the types of
 // the template of `npm create tidemark`. With arguments, compiles only the packages in these folders.
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleEngine } from './bundle-engine.mjs';
 import { embed } from './embed.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const run = (program, ...args) =>
-  execFileSync(process.execPath, [`${root}node_modules/${program}`, ...args], { stdio: 'inherit' });
+
+async function run(program, ...args) {
+  const child = spawn(process.execPath, [`${root}node_modules/${program}`, ...args], { stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exit(1);
+}
 
 function copySwagger() {
   const swagger = `${root}node_modules/swagger-ui-dist`;
@@ -30,17 +35,23 @@ async function compile(name) {
   const folder = `${root}packages/${name}`;
   rmSync(`${folder}/dist`, { recursive: true, force: true });
   if (name === 'client') await bundleEngine(`${folder}/dist`);
-  run('typescript/bin/tsc', '-p', folder);
-  if (name === 'tidemark') {
-    copySwagger();
-    await embed(`${folder}/dist`);
-  }
+  await run('typescript/bin/tsc', '-p', folder);
+}
+
+async function embedFiles() {
+  copySwagger();
+  await embed(`${root}packages/tidemark/dist`);
 }
 
 const chosen = process.argv.slice(2);
 // Each after the packages whose types it imports.
-for (const name of chosen.length > 0 ? chosen : ['client', 'embedded-postgres', 'tidemark']) await compile(name);
-if (chosen.length > 0) process.exit();
+const packages = chosen.length > 0 ? chosen : ['client', 'embedded-postgres', 'tidemark'];
+for (const name of packages) await compile(name);
+const embedding = packages.includes('tidemark') ? embedFiles() : Promise.resolve();
+if (chosen.length > 0) {
+  await embedding;
+  process.exit();
+}
 
 const examples = ['tasks', 'tanstack', 'tracker'].map((name) => `examples/${name}`);
 const projects = [
@@ -48,10 +59,18 @@ const projects = [
   'packages/create-tidemark',
   'packages/create-tidemark/template',
 ];
-for (const project of projects.map((folder) => `${folder}/tsconfig.json`)) {
-  if (existsSync(root + project)) run('typescript/bin/tsc', '-p', root + project);
+
+async function compileProjects() {
+  for (const project of projects.map((folder) => `${folder}/tsconfig.json`)) {
+    if (existsSync(root + project)) await run('typescript/bin/tsc', '-p', root + project);
+  }
 }
-for (const example of examples) {
-  const web = `${root}${example}/vite.config.ts`;
-  if (existsSync(web)) run('vite/bin/vite.js', 'build', '--config', web);
+
+async function bundleWebApplications() {
+  for (const example of examples) {
+    const web = `${root}${example}/vite.config.ts`;
+    if (existsSync(web)) await run('vite/bin/vite.js', 'build', '--config', web);
+  }
 }
+
+await Promise.all([embedding, compileProjects(), bundleWebApplications()]);

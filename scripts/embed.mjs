@@ -2,7 +2,8 @@
 // are merely read. Each module written here replaces a compiled one that reads the same from the repository.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import licenses from 'spdx-license-list/full.js';
 
@@ -13,8 +14,7 @@ const text = (file) => readFileSync(file, 'utf8');
 /** Writes the modules into the folder of the compiled package. */
 export async function embed(target) {
   embedMigrations(`${target}/schema/migration-files.js`);
-  embedAssets(`${target}/endpoints`);
-  await embedParser(`${target}/view/parse/parser.js`);
+  await Promise.all([embedAssets(`${target}/endpoints`), embedParser(`${target}/view/parse/parser.js`)]);
 }
 
 function embedMigrations(target) {
@@ -22,20 +22,27 @@ function embedMigrations(target) {
   writeFileSync(target, `export const migrationFiles = ${JSON.stringify(Object.fromEntries(files), null, 2)};\n`);
 }
 
+/** The best quality, 11, would take twice as long for 2 % fewer bytes. */
+const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
+
 /** Without quotes and words, because bundler plugins replace `process.env.…` and the like wherever they occur. */
-const packed = (bytes) => brotliCompressSync(bytes).toString('base64');
+const packed = async (bytes) => (await promisify(brotliCompress)(bytes, compression)).toString('base64');
 const unpack = `import { brotliDecompressSync } from 'node:zlib';
 const unpacked = (packed) => brotliDecompressSync(Buffer.from(packed, 'base64'));
 `;
 
 /** Writes a module for each file of the documentation page. It is loaded at the first request. */
-function embedAssets(target) {
+async function embedAssets(target) {
   mkdirSync(`${target}/docs-files`, { recursive: true });
-  const imports = readdirSync(`${server}assets`).map((file) => {
-    const name = file.replaceAll('.', '-');
-    writeFileSync(`${target}/docs-files/${name}.js`, `export default '${packed(text(`${server}assets/${file}`))}';\n`);
-    return `  ${JSON.stringify(file)}: () => import('./docs-files/${name}.js'),\n`;
-  });
+  const files = readdirSync(`${server}assets`);
+  const nameOf = (file) => file.replaceAll('.', '-');
+  await Promise.all(
+    files.map(async (file) => {
+      const content = await packed(text(`${server}assets/${file}`));
+      writeFileSync(`${target}/docs-files/${nameOf(file)}.js`, `export default '${content}';\n`);
+    }),
+  );
+  const imports = files.map((file) => `  ${JSON.stringify(file)}: () => import('./docs-files/${nameOf(file)}.js'),\n`);
   writeFileSync(
     `${target}/docs-files.js`,
     `${unpack}const files = {\n${imports.join('')}};
@@ -76,7 +83,7 @@ function replaced(code, replacements) {
 
 async function embedParser(target) {
   const folder = `${root}node_modules/libpg-query`;
-  const wasm = packed(readFileSync(`${folder}/wasm/libpg-query.wasm`));
+  const wasm = await packed(readFileSync(`${folder}/wasm/libpg-query.wasm`));
   const bundle = await rolldown({
     input: 'virtual:parser',
     platform: 'neutral',

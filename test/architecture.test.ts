@@ -54,6 +54,9 @@ const largeFolders = [
   'tidemark/src/protocol',
 ];
 
+/** Files of applications that the documents describe. */
+const filesOfApplications = ['test/notes.test.ts', 'test/server.ts', 'test/sync.test.ts'];
+
 /** The modules outside of a package that it imports, with the files that import them. */
 function externalImportsOf({ src, files }: Package, pattern: RegExp): [file: string, module: string][] {
   return files.flatMap((file) =>
@@ -127,6 +130,21 @@ describe.each(packages)('the source tree of $name', (each) => {
       .filter((file) => statement.test(readFileSync(join(src, file), 'utf8').replace(/\/\*.*?\*\/|\/\/[^\n]*/gs, '')));
     expect(elsewhere).toEqual([]);
   });
+});
+
+it('the internals and the guides name only files that exist', () => {
+  const documents = ['internals', 'docs'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md') && !/(^|\/)node_modules\//.test(file))
+      .map((file) => join(folder, file)),
+  );
+  const missing = documents.flatMap((document) =>
+    [...readFileSync(join(root, document), 'utf8').matchAll(/`((?:packages|test|bench|scripts)\/[\w./-]+\.\w+)`/g)]
+      .map(([, file]) => file!)
+      .filter((file) => !existsSync(join(root, file)) && !filesOfApplications.includes(file))
+      .map((file) => `${document}: ${file}`),
+  );
+  expect(missing).toEqual([]);
 });
 
 describe('the packages', () => {

@@ -78,16 +78,16 @@ describe('a stream of pokes', () => {
   });
 
   it('ends within an hour, at a random time, whether its client reads or not', async () => {
-    const { open, subscribers, ends } = setUpPokes({ limit: 100 });
-    for (let i = 0; i < 100; i++) await open();
+    const { open, subscribers, ends } = setUpPokes({ limit: 40 });
+    for (let i = 0; i < 40; i++) await open();
     await vi.advanceTimersByTimeAsync(0.89 * hour);
-    expect(subscribers.size).toBe(100);
+    expect(subscribers.size).toBe(40);
     await vi.advanceTimersByTimeAsync(0.06 * hour);
-    expect(subscribers.size).toBeGreaterThan(10);
-    expect(subscribers.size).toBeLessThan(90);
+    expect(subscribers.size).toBeGreaterThan(4);
+    expect(subscribers.size).toBeLessThan(36);
     await vi.advanceTimersByTimeAsync(0.05 * hour);
     expect(subscribers.size).toBe(0);
-    expect(ends()).toEqual(Array(100).fill('complete'));
+    expect(ends()).toEqual(Array(40).fill('complete'));
     expect(vi.getTimerCount()).toBe(0);
   });
 });

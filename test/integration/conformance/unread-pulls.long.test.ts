@@ -1,4 +1,4 @@
-/** Large first pulls leave connections for everything else. `large-pulls.long.test.ts` has more of them. */
+/** Large first pulls leave connections for everything else, also while their clients read nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { copying, LargePull, pullUntilWhole, startWithTodos } from './large-pulls.js';

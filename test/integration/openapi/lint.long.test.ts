@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
-import { info } from '../../../../examples/tasks/src/api.js';
-import { lintWithRedocly, lintWithSpectral } from '../../../../test/integration/openapi/lint.js';
-import { documentMutators, handWritten } from '../../../../test/integration/openapi/schemas.js';
-import type { DescribedMutator } from './call.js';
+import { info } from '../../../examples/tasks/src/api.js';
+import type { DescribedMutator } from '../../../packages/tidemark/src/openapi/call.js';
+import { lintWithRedocly, lintWithSpectral } from './lint.js';
+import { documentMutators, handWritten } from './schemas.js';
 
 const Tree = z.object({
   name: z.string(),
