@@ -1,5 +1,7 @@
 /** Runs one of several programs by its name, with the arguments that follow. */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -9,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @property {string} file the program, in TypeScript, relative to the root
  * @property {string} about what it does, for the list that an unknown name prints
  * @property {Record<string, string>} [env] its additional environment variables
+ * @property {boolean} [hasHelp] true if it answers `--help` itself; otherwise its opening comment does
  *
  * @param {string} usage how to call the list, such as `npm run stress --`
  * @param {Record<string, Command>} commands by name
@@ -22,6 +25,10 @@ export function runCommand(usage, commands, [name, ...args]) {
     process.exitCode = name === '--help' ? 0 : 2;
     return;
   }
+  if (args.includes('--help') && !command.hasHelp) {
+    console.log(openingComment(command.file));
+    return;
+  }
   const program = spawn(process.execPath, ['--import', 'tsx', command.file, ...args], {
     cwd: root,
     stdio: 'inherit',
@@ -32,4 +39,10 @@ export function runCommand(usage, commands, [name, ...args]) {
   program.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal ? 1 : 0);
   });
+}
+
+/** @param {string} file relative to the root */
+function openingComment(file) {
+  const [, comment = ''] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+  return comment.replace(/^ \* ?/gm, '').trim();
 }

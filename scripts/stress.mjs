@@ -30,6 +30,7 @@ const commands = {
     file: 'test/stress/torture/run.ts',
     about: 'a line of internals/reliability.md in full; --help lists them',
     env: builtPackages,
+    hasHelp: true,
   },
   wants: {
     file: 'test/stress/wants/run.ts',
