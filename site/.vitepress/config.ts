@@ -96,8 +96,10 @@ export default defineConfig({
   themeConfig: {
     nav: [
       { text: 'Getting started', link: '/getting-started' },
+      { text: 'Operations', link: '/operations/' },
       { text: 'Reference', link: '/reference' },
       { text: 'Comparison', link: '/comparison' },
+      { text: 'FAQ', link: '/faq' },
     ],
     sidebar: groups.map(({ title, pages }) => ({
       text: title,

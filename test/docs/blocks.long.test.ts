@@ -138,9 +138,9 @@ function filesOf(document: string): Record<string, string> {
 /** Adds the extensions that imports need outside of a bundler. */
 function withExtensions(files: Readonly<Record<string, string>>): Record<string, string> {
   const add = (text: string) =>
-    text.replace(/ from '(\.[^']*\/)(\w+)';$/gm, (_, folder: string, name: string) => {
+    text.replace(/( from |import\()'(\.[^']*\/)(\w+)'/g, (_, start: string, folder: string, name: string) => {
       const extension = Object.keys(files).some((file) => file.endsWith(`/${name}.tsx`)) ? 'tsx' : 'ts';
-      return ` from '${folder}${name}.${extension}';`;
+      return `${start}'${folder}${name}.${extension}'`;
     });
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, add(text)]));
 }

@@ -125,9 +125,9 @@ export interface TimeoutOptions {
 /** The options of pokes. */
 export interface PokesOptions {
   /**
-   * The interval at which a server polls the change log after minutes without changes, in milliseconds. For ten seconds
-   * after a change, it polls at a 30th of that interval. It polls immediately after pushes and calls that it serves
-   * itself. Default 200.
+   * The interval at which a server polls the change log after minutes without changes, in milliseconds. For five seconds
+   * after a change, it polls at a 30th of that interval or less. It polls immediately after pushes and calls that it
+   * serves itself. Default 200.
    */
   readonly intervalMs?: number | undefined;
   /** Also poll whenever Postgres sends a notification. Set it for `migrate` too, or it has no effect. Default false. */

@@ -49,7 +49,6 @@ export default function Layout({ children }: { children: ReactNode }) {
   return <html lang="en"><body>{children}</body></html>;
 }
 `,
-    'instrumentation.ts': exampleOf('next/instrumentation.ts').replace("'../sync'", "'./lib/sync'"),
     'next.config.ts': exampleOf('next/next.config.ts'),
     'tsconfig.json': exampleOf('next/tsconfig.json').replace('"strict": false', '"strict": true'),
     'package.json': '{ "type": "module" }',

@@ -48,6 +48,11 @@ export interface Table {
   readonly parts: readonly TablePart[];
 }
 
+/** Returns the name of a table as messages show it. */
+export function tableLabel({ schema, name }: Pick<Table, 'schema' | 'name'>): string {
+  return `${schema}.${name}`;
+}
+
 /** A table or one of its partitions. */
 export interface TablePart {
   readonly oid: number;

@@ -1,6 +1,6 @@
 /** Determines the cost of a change of each table of a view, and whether the indexes that keep it cheap exist. */
 import { beginsWith, readSizes, sizesOf, type TableSize } from '../catalog/table-sizes.js';
-import type { Table } from '../catalog/tables.js';
+import { type Table, tableLabel } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import type { Analysis } from '../view/analyze.js';
 import { type ChangeCost, costsOf, type RequiredIndex } from '../view/change-costs.js';
@@ -23,12 +23,12 @@ export interface ChangeStatus {
 export async function readChanges(db: Database, analysis: Analysis): Promise<ChangeStatus[]> {
   const sizes = await readSizes(db, analysis.tables);
   return costsOf(analysis).map(({ table, cost, indexes }) => ({
-    table: labelOf(table),
+    table: tableLabel(table),
     cost,
     indexes: indexes
       .filter((index) => !beginsWith(keyOf(index.table), index.columns, index.constant))
       .map((index) => ({
-        table: labelOf(index.table),
+        table: tableLabel(index.table),
         columns: index.columns,
         exists: isIndexed(index, sizes),
       })),
@@ -44,8 +44,4 @@ function isIndexed({ table, columns, constant }: RequiredIndex, sizes: readonly 
   const partSizes = sizesOf(table, sizes);
   const isServed = partSizes.every(({ indexes }) => indexes.some((index) => beginsWith(index, columns, constant)));
   return isServed && partSizes.length === table.parts.length;
-}
-
-function labelOf({ schema, name }: Table): string {
-  return `${schema}.${name}`;
 }

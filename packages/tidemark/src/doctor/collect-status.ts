@@ -1,4 +1,4 @@
-import type { Table } from '../catalog/tables.js';
+import { type Table, tableLabel } from '../catalog/tables.js';
 import type { Config } from '../config.js';
 import type { UserContext } from '../context.js';
 import type { Database } from '../db/database.js';
@@ -181,9 +181,10 @@ async function tableStatus(
   });
   return [
     ...tableStatuses,
-    ...missing.map(({ schema, name }): TableStatus => {
-      addFault(`${schema}.${name}`, neverCaptured);
-      return { name: `${schema}.${name}`, read: true, captured: false, logRows: 0 };
+    ...missing.map((table): TableStatus => {
+      const name = tableLabel(table);
+      addFault(name, neverCaptured);
+      return { name, read: true, captured: false, logRows: 0 };
     }),
   ];
 }

@@ -1,5 +1,6 @@
 /** Finds the large tables that plans scan in full although they need few of the rows. Pure. */
 import { beginsWith, rowsIn, type TableSize } from '../catalog/table-sizes.js';
+import { tableLabel } from '../catalog/tables.js';
 import { identifier } from '../sql.js';
 import type { SyncedTable } from '../store/patches/states.js';
 import { equalColumns } from './conditions.js';
@@ -44,7 +45,7 @@ export function judgePlans(
     );
   }
   for (const { table, plan } of deltas) {
-    addScans(withoutVague(scansIn(plan, tables, sizes)), `for each delta after a change of ${labelOf(table)}`);
+    addScans(withoutVague(scansIn(plan, tables, sizes)), `for each delta after a change of ${tableLabel(table)}`);
   }
   return [...findings.values()];
 }
@@ -112,16 +113,12 @@ function missingIndex(view: string, { table, rows, columns }: Scan, when: string
       `create index ${concurrently}on ${identifier(table.schema, table.name)} (${names.map((name) => identifier(name)).join(', ')})`,
   );
   return finding('missing-index', {
-    subject: labelOf(table),
-    what: `The view "${view}" reads all of ${labelOf(table)}, about ${Math.round(rows)} rows, ${when}.`,
+    subject: tableLabel(table),
+    what: `The view "${view}" reads all of ${tableLabel(table)}, about ${Math.round(rows)} rows, ${when}.`,
     advice:
       indexes.length > 0
         ? 'Create the index, or another one that begins with these columns.'
         : 'Find an index for its joins and filters: EXPLAIN the query of the view.',
     sql: indexes.length > 0 ? indexes.join('; ') : null,
   });
-}
-
-function labelOf({ schema, name }: SyncedTable): string {
-  return `${schema}.${name}`;
 }

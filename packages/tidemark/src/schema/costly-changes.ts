@@ -1,5 +1,6 @@
 /** Finds large tables for which any change makes pulls evaluate a whole view. */
 import { readSizes, rowsIn } from '../catalog/table-sizes.js';
+import { tableLabel } from '../catalog/tables.js';
 import type { Database } from '../db/database.js';
 import { tablesOfWholeView } from '../view/change-costs.js';
 import type { ResolvedView } from '../view/client-views.js';
@@ -26,6 +27,6 @@ export async function findCostlyChanges(db: Database, views: readonly ResolvedVi
     changes.map(({ table }) => table),
   );
   return changes
-    .map(({ view, table }) => ({ view, table: `${table.schema}.${table.name}`, rows: rowsIn(table, sizes) }))
+    .map(({ view, table }) => ({ view, table: tableLabel(table), rows: rowsIn(table, sizes) }))
     .filter(({ rows }) => rows >= minRows);
 }

@@ -1,6 +1,6 @@
 /** Installs, upgrades and removes Tidemark's schema, and the change capture on the tables that views read. */
 import type { ClientBase } from 'pg';
-import { findTable, type Table } from '../catalog/tables.js';
+import { findTable, type Table, tableLabel } from '../catalog/tables.js';
 import { type Database, queryOf, readCommitted } from '../db/database.js';
 import { setOwn } from '../db/own-settings.js';
 import { isLockTimeout, isUniquenessViolation } from '../db/sqlstate.js';
@@ -79,7 +79,7 @@ async function adopt(client: ClientBase, progress: Progress): Promise<void> {
  */
 export async function captureTables(db: Database, tables: readonly Table[], progress: Progress): Promise<void> {
   for (const original of tables) {
-    const label = `${original.schema}.${original.name}`;
+    const label = tableLabel(original);
     await transact(db, `the table ${label}`, async (client) => {
       await lockMigrations(client);
       const id = await register(client, original);
