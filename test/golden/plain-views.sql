@@ -119,6 +119,7 @@ select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
+    or not tidemark.shows_files(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort, unnest((select $10::pg_catalog.text[])) as tidemark_p1
@@ -406,6 +407,7 @@ select id, size, price, at from todo
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
+    or not tidemark.shows_files(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort
@@ -685,6 +687,7 @@ select * from share where user_id =  ('ada'::pg_catalog.text)
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
+    or not tidemark.shows_files(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort, unnest((select $10::pg_catalog.text[])) as tidemark_p1
@@ -980,6 +983,7 @@ select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidema
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
+    or not tidemark.shows_files(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort
@@ -1420,6 +1424,7 @@ select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidema
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
+    or not tidemark.shows_files(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort

@@ -654,6 +654,30 @@ function server_start()
   $function$
 
 
+function shows_files(oid)
+  fs  CREATE OR REPLACE FUNCTION tidemark.shows_files(relation oid)
+   RETURNS boolean
+   LANGUAGE plpgsql
+   STABLE PARALLEL RESTRICTED STRICT
+  AS $function$
+  begin
+    return not exists (
+      select from (select relation union all select relid from pg_partition_tree(relation) where relid <> relation) present (oid)
+      left join pg_class c on c.oid = present.oid
+      where nullif(c.relfilenode, 0) is distinct from pg_relation_filenode(present.oid)
+    ) and not exists (
+      with recursive shown (oid) as (
+        select relation
+        union all
+        select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
+      )
+      select from shown full join pg_partition_tree(relation) present on present.relid = shown.oid
+      where (shown.oid is null or present.relid is null) and shown.oid is distinct from relation
+    );
+  end
+  $function$
+
+
 function store_answer(text,text,text,text)
   fv  CREATE OR REPLACE FUNCTION tidemark.store_answer(of_user text, of_key text, new_fingerprint text, new_answer text)
    RETURNS void

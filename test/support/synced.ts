@@ -82,14 +82,25 @@ export class PullServer {
     });
   }
 
-  async pull(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<PullAnswer> {
-    return JSON.parse(await textOf(await this.answer(cookie, request, userID))) as PullAnswer;
+  /** @param signal aborts when the client disconnects */
+  async pull(
+    cookie: unknown,
+    request: Partial<PullRequest> = {},
+    userID = 'ada',
+    signal?: AbortSignal,
+  ): Promise<PullAnswer> {
+    return JSON.parse(await textOf(await this.answer(cookie, request, userID, signal))) as PullAnswer;
   }
 
   /** The response, unread. */
-  async answer(cookie: unknown, request: Partial<PullRequest> = {}, userID = 'ada'): Promise<JSONAnswer> {
+  async answer(
+    cookie: unknown,
+    request: Partial<PullRequest> = {},
+    userID = 'ada',
+    signal?: AbortSignal,
+  ): Promise<JSONAnswer> {
     const pullRequest = { clientGroupID: 'group', profileID: 'profile', schemaVersion: '', cookie, ...request };
-    const caller = { context: { userID }, requestID: '', log: this.lines.log };
+    const caller = { context: { userID }, requestID: '', log: this.lines.log, request: signal && { signal } };
     // As its endpoint does.
     const result = await this.#puller
       .pull(pullSession(pullRequest, caller))

@@ -294,6 +294,28 @@ begin
 end
 $$;
 
+-- True if the snapshot of the calling statement shows the files and partitions that the statement reads in a table. It
+-- does not if the snapshot is from before a TRUNCATE or DDL that the statement has waited for: the table's files then
+-- have rows that the snapshot must not show, or lack some. A fingerprint from another server can be newer, too.
+create function tidemark.shows_files(relation oid) returns boolean
+language plpgsql stable strict parallel restricted as $$
+begin
+  return not exists (
+    select from (select relation union all select relid from pg_partition_tree(relation) where relid <> relation) present (oid)
+    left join pg_class c on c.oid = present.oid
+    where nullif(c.relfilenode, 0) is distinct from pg_relation_filenode(present.oid)
+  ) and not exists (
+    with recursive shown (oid) as (
+      select relation
+      union all
+      select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
+    )
+    select from shown full join pg_partition_tree(relation) present on present.relid = shown.oid
+    where (shown.oid is null or present.relid is null) and shown.oid is distinct from relation
+  );
+end
+$$;
+
 -- Views convert text to dates and times through this function. The meaning of "now" and similar words changes with
 -- time, so a snapshot could not determine which rows a client has.
 create function tidemark.fixed_date_time(value text) returns text language plpgsql immutable strict parallel safe

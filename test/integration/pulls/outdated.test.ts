@@ -11,7 +11,9 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
-  await database.pool.query('create table item (id integer primary key); insert into item values (1)');
+  await database.pool.query(
+    "create table item (id integer primary key, body text not null default ''); insert into item values (1)",
+  );
   await migrate({ database: database.url, views, log: silent });
 });
 afterAll(() => database?.drop());
@@ -41,6 +43,18 @@ it('reads the schema state and tries again', async () => {
   const { server, statements } = serverWith(2);
   expect((await server.pull(null)).patch).toMatchObject([{ op: 'put', key: '1' }]);
   expect(statements.count).toBe(3);
+  await server.close();
+});
+
+it('gives the connections of long deltas back, however many find the schema state outdated', async () => {
+  const { server, statements } = serverWith(5);
+  statements.count = 5;
+  const { cookie } = await server.pull(null);
+  await database.pool.query("insert into item select i, repeat('x', 4000) from generate_series(2, 400) i");
+  statements.count = 1;
+  // The server has three connections.
+  expect((await server.pull(cookie)).patch).toHaveLength(399);
+  expect(statements.count).toBe(6);
   await server.close();
 });
 

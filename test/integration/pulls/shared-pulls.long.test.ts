@@ -119,6 +119,43 @@ describe('simultaneous pulls', () => {
     }
   });
 
+  it('still get the delta that they wait for together if one of their clients goes away', async () => {
+    const owners = ['ada', 'ben', 'cid'];
+    const pullAll = (cookies: readonly unknown[]) =>
+      Promise.all(owners.map((owner, i) => server.pull(cookies[i], { clientGroupID: owner }, owner)));
+    // The second pull needs the first poll, after which no pull needs a probe.
+    const firstAnswers = await pullAll([null, null, null]);
+    const [ada, ...others] = await pullAll(firstAnswers.map(({ cookie }) => cookie));
+    await run(`
+      insert into item (id, owner_id) select owner || i, owner from generate_series(1, 200) i,
+        unnest('{ada,ben,cid}'::text[]) owner
+      on conflict do nothing`);
+    const { opened, open } = gate();
+    let heldCount = 0;
+    watched.before = ({ kind }) => {
+      if (kind !== 'copy' || heldCount === 2) return;
+      heldCount++;
+      return opened;
+    };
+    // As many as may run at once.
+    const held = others.map(({ cookie }, i) => server.pull(cookie, { clientGroupID: owners[i + 1]! }, owners[i + 1]));
+    await vi.waitFor(() => expect(heldCount).toBe(2));
+    watched.take();
+    const tab = new AbortController();
+    const pulls = [tab.signal, undefined].map((signal) =>
+      server.pull(ada!.cookie, { clientGroupID: 'ada' }, 'ada', signal),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(watched.take()).toEqual([]);
+    tab.abort();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    open();
+    const [, remaining] = await Promise.allSettled(pulls);
+    expect(remaining).toMatchObject({ status: 'fulfilled' });
+    expect((remaining as PromiseFulfilledResult<PullAnswer>).value.patch).toHaveLength(200);
+    await Promise.all(held);
+  });
+
   it('share a further delta if more has changed since the first was planned', async () => {
     const cookie = await first();
     await run(`update item set n = 'new' where id = 'a1'`);

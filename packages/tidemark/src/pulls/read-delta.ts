@@ -45,7 +45,10 @@ export async function readDelta<Context extends UserContext>(
     const isShort = size === 'short' && !viewDifference;
     patch = await reads.delta(reader, changed, isShort ? semaphores.reads : semaphores.longReads);
     const { state, torn, tables, checksums, firstChunks, more } = patch;
-    if (torn) return { kind: 'outdated', state };
+    if (torn) {
+      await more?.close();
+      return { kind: 'outdated', state };
+    }
     const actual = planAnswer(target, state);
     if (!covers(tables, actual)) {
       await more?.close();

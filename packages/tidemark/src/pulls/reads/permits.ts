@@ -9,7 +9,7 @@ import type { Semaphore } from '../../limits/semaphore.js';
  */
 export async function openWithPermit<T extends { close(): Promise<void> }>(
   semaphore: Semaphore,
-  { context, request }: Caller,
+  { context, request }: Pick<Caller, 'context' | 'request'>,
   open: () => Promise<T>,
 ): Promise<T> {
   const release = await semaphore.acquire(context.userID, request);

@@ -114,7 +114,9 @@ export class SharedReads {
     const observationSql = literalObservation(pollInput(readers), schema.tables);
     const statement = deltaPatch(observationSql, views, changes, base, checksumMode, viewDifference);
     const { semaphore, reader } = deltaReaders[0]!;
-    const stream = await openWithPermit(semaphore, reader.caller, () =>
+    // It waits for a permit as long as one of the clients waits for the patch.
+    const clients = { context: reader.caller.context, request: signal && { signal } };
+    const stream = await openWithPermit(semaphore, clients, () =>
       openPatch(this.#db, statement, checksumMode !== 'no', signal),
     );
     const { observation, checksums } = stream;
