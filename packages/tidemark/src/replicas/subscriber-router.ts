@@ -35,10 +35,15 @@ export class SubscriberRouter<Context extends UserContext> {
   /** @throws as `PokeNotifier.subscribe` */
   async subscribe(ctx: Context, clients: SubscribeRequest, poke: () => void, part?: ViewPart): Promise<() => void> {
     const subscriber = { ctx, clients, poke, part, ends: new Map<Replica<Context>, () => void>(), hasEnded: false };
-    await this.#route(subscriber);
-    this.#all.add(subscriber);
-    // While it was being routed, its replicas may have changed.
-    if (!this.#isRouted(subscriber)) await this.#route(subscriber);
+    try {
+      await this.#route(subscriber);
+      this.#all.add(subscriber);
+      // While it was being routed, its replicas may have changed.
+      if (!this.#isRouted(subscriber)) await this.#route(subscriber);
+    } catch (error) {
+      this.#end(subscriber);
+      throw error;
+    }
     return () => this.#end(subscriber);
   }
 
@@ -88,7 +93,9 @@ export class SubscriberRouter<Context extends UserContext> {
       if (ends.has(replica)) continue;
       const end = await replica.notifier.subscribe(ctx, clients, poke, part);
       if (subscriber.hasEnded) return end();
-      ends.set(replica, end);
+      // It may have been rerouted meanwhile.
+      if (ends.has(replica)) end();
+      else ends.set(replica, end);
     }
     for (const [replica, end] of ends) {
       if (replicas.includes(replica)) continue;
