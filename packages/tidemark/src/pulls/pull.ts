@@ -175,8 +175,8 @@ export class Puller<Context extends UserContext> {
   }
 
   /** The client's data matches its views at the state's snapshot. */
-  #unchanged(reader: Reader, { snapshot }: ObservedState): PullResult {
-    this.#collaborators.reads.markUnchanged(reader, snapshot);
+  #unchanged(reader: Reader, state: ObservedState): PullResult {
+    this.#collaborators.reads.markUnchanged(reader, state);
     return { kind: 'unchanged', verifiedCookie: reader.verifiedCookie };
   }
 

@@ -146,4 +146,10 @@ export const transactions: readonly Fault[] = [
     replace: 'set plan_cache_mode = force_generic_plan set jit = off as',
     test: 'store/log-plans',
   },
+  {
+    name: 'The change-log cache of a new primary takes what a former primary says for its own.',
+    find: 'if (cache?.isOf(state) && groupRequest.sameGroup)',
+    replace: 'if (cache && groupRequest.sameGroup)',
+    test: 'pulls/former-primary',
+  },
 ];

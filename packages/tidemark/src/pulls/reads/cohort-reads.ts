@@ -119,7 +119,10 @@ export class CohortReads {
     const [firstLine, ...ops] = lines as [CohortLine, ...CohortLine[]];
     if (ops.length > maxOps || ops.some(({ line }) => line === null)) return new Map();
     const observation = readPatchObservation(firstLine.line!);
-    this.#cache()?.learn(observation.groups);
+    const cache = this.#cache();
+    if (cache?.isOf(observation.state)) cache.learn(observation.groups);
+    // The base is from the cache, which says nothing about another server.
+    else if (readers.some((reader) => reader.base.text !== base.text)) return new Map();
     const texts = textsByCohort(ops);
     const changed = changes.map(({ table }) => table.id);
     const patches = new Map<Reader, Patch>();

@@ -5,7 +5,6 @@ import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
 import { Coalescer } from '../../change-log/coalesce.js';
 import type { Database } from '../../db/database.js';
 import type { Semaphore } from '../../limits/semaphore.js';
-import type { Snapshot } from '../../protocol/snapshot.js';
 import { changedTablesOf, deltaPatch } from '../../store/patches/patch-sql.js';
 import { isSmall, type ObservedState, observedStateOf, readObservation } from '../../store/polls/observation.js';
 import { literalObservation, type PollInput, pollStatement } from '../../store/polls/poll.js';
@@ -56,7 +55,7 @@ export class SharedReads {
     const cachedState = cache && stateFromCache(cache, reader);
     if (cachedState) return cachedState;
     const state = await this.#probes.ask(readerKey(reader), reader);
-    if (!state.diverged) cache?.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
+    if (!state.diverged && cache?.isOf(state)) cache.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
     return state;
   }
 
@@ -74,11 +73,11 @@ export class SharedReads {
     return state && state.changeCounts.length > 0 ? state : undefined;
   }
 
-  /** Records that a new cookie as of a snapshot would say no more than the reader's. */
-  markUnchanged({ verifiedCookie, groupRequest }: Reader, until: Snapshot): void {
+  /** Records that a new cookie as of a state would say no more than the reader's. */
+  markUnchanged({ verifiedCookie, groupRequest }: Reader, state: ObservedState): void {
     const cache = this.#poller?.cache;
     // Another group's pull says nothing about mutations of the group in the cookie.
-    if (cache && groupRequest.sameGroup) verifiedCookie.markUnchanged(cache, until);
+    if (cache?.isOf(state) && groupRequest.sameGroup) verifiedCookie.markUnchanged(cache, state.snapshot);
   }
 
   /**
@@ -97,7 +96,8 @@ export class SharedReads {
   async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<ObservedState[]> {
     const [row] = await this.#db.query<{ line: string }>({ ...pollStatement(pollInput(readers)), signal });
     const observation = readObservation(row!.line);
-    this.#poller?.cache?.learn(observation.groups);
+    const cache = this.#poller?.cache;
+    if (cache?.isOf(observation.state)) cache.learn(observation.groups);
     return readers.map(({ groupRequest, base }) => observedStateOf(observation, groupRequest, base));
   }
 
