@@ -69,14 +69,6 @@ export class ChangeLogCache {
     return this.#state;
   }
 
-  /**
-   * True if a state is of the same database server. Other hosts can answer statements of this server, too: a standby, or
-   * a former primary after a failover, whose newest transaction IDs the new primary assigns again.
-   */
-  isOf({ serverStart, recovery }: DatabaseState): boolean {
-    return serverStart === this.#state.serverStart && recovery === this.#state.recovery;
-  }
-
   /** True if the observations list the changes of all these tables. */
   lists(tables: readonly number[]): boolean {
     return tables.every((table) => this.#tables.has(table));
@@ -190,9 +182,7 @@ export class ChangeLogCache {
   }
 
   #add(to: Transactions, before: Snapshot, xid: bigint, rows: number): void {
-    if (hasSeen(before, xid)) return;
-    to.add(xid, rows);
-    this.#size++;
+    if (!hasSeen(before, xid) && to.add(xid, rows)) this.#size++;
   }
 
   #forget(): void {

@@ -14,9 +14,12 @@ export class Transactions {
     return this.#list.length;
   }
 
-  /** Each transaction is added once. Most of those that end later also have a higher ID. */
-  add(xid: bigint, rows: number): void {
-    this.#list.splice(this.#from(xid), 0, { xid, rows });
+  /** Returns false if it has the transaction already. Most of those that end later also have a higher ID. */
+  add(xid: bigint, rows: number): boolean {
+    const at = this.#from(xid);
+    if (this.#list[at]?.xid === xid) return false;
+    this.#list.splice(at, 0, { xid, rows });
+    return true;
   }
 
   /** Returns the transactions that the snapshot has not seen, in the order of their IDs. */

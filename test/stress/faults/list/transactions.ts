@@ -148,7 +148,7 @@ export const transactions: readonly Fault[] = [
   },
   {
     name: 'The change-log cache of a new primary takes what a former primary says for its own.',
-    find: 'if (cache?.isOf(state) && groupRequest.sameGroup)',
+    find: 'if (cache && isSameServer(cache.state, state) && groupRequest.sameGroup)',
     replace: 'if (cache && groupRequest.sameGroup)',
     test: 'pulls/former-primary',
   },

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../bounded-map.js';
 import type { ChangeLogCache } from '../../change-log/change-log-cache.js';
 import { Coalescer } from '../../change-log/coalesce.js';
+import { isSameServer } from '../../change-log/continuation.js';
 import type { Database } from '../../db/database.js';
 import { isOfValue } from '../../db/sqlstate.js';
 import { retry } from '../../db/transact.js';
@@ -120,7 +121,7 @@ export class CohortReads {
     if (ops.length > maxOps || ops.some(({ line }) => line === null)) return new Map();
     const observation = readPatchObservation(firstLine.line!);
     const cache = this.#cache();
-    if (cache?.isOf(observation.state)) cache.learn(observation.groups);
+    if (cache && isSameServer(cache.state, observation.state)) cache.learn(observation.groups);
     // The base is from the cache, which says nothing about another server.
     else if (readers.some((reader) => reader.base.text !== base.text)) return new Map();
     const texts = textsByCohort(ops);

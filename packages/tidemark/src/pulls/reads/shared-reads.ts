@@ -3,6 +3,7 @@
 import { stateFromCache } from '../../change-log/cache-lookup.js';
 import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
 import { Coalescer } from '../../change-log/coalesce.js';
+import { isSameServer } from '../../change-log/continuation.js';
 import type { Database } from '../../db/database.js';
 import type { Semaphore } from '../../limits/semaphore.js';
 import { changedTablesOf, deltaPatch } from '../../store/patches/patch-sql.js';
@@ -55,7 +56,9 @@ export class SharedReads {
     const cachedState = cache && stateFromCache(cache, reader);
     if (cachedState) return cachedState;
     const state = await this.#probes.ask(readerKey(reader), reader);
-    if (!state.diverged && cache?.isOf(state)) cache.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
+    if (!state.diverged && cache && isSameServer(cache.state, state)) {
+      cache.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
+    }
     return state;
   }
 
@@ -77,7 +80,9 @@ export class SharedReads {
   markUnchanged({ verifiedCookie, groupRequest }: Reader, state: ObservedState): void {
     const cache = this.#poller?.cache;
     // Another group's pull says nothing about mutations of the group in the cookie.
-    if (cache?.isOf(state) && groupRequest.sameGroup) verifiedCookie.markUnchanged(cache, state.snapshot);
+    if (cache && isSameServer(cache.state, state) && groupRequest.sameGroup) {
+      verifiedCookie.markUnchanged(cache, state.snapshot);
+    }
   }
 
   /**
@@ -97,7 +102,7 @@ export class SharedReads {
     const [row] = await this.#db.query<{ line: string }>({ ...pollStatement(pollInput(readers)), signal });
     const observation = readObservation(row!.line);
     const cache = this.#poller?.cache;
-    if (cache?.isOf(observation.state)) cache.learn(observation.groups);
+    if (cache && isSameServer(cache.state, observation.state)) cache.learn(observation.groups);
     return readers.map(({ groupRequest, base }) => observedStateOf(observation, groupRequest, base));
   }
 
