@@ -93,6 +93,9 @@ async function patchDuring(happen: () => Promise<unknown>): Promise<PullAnswer['
 /** True for a statement that reads a view's rows, on either standby or on the primary. */
 const isRead = (text: string) => /^(copy|tidemark_delta)/i.test(text);
 const reads = (name: string) => server.takeStatements(name).filter(isRead);
+/** The number of polls since the previous statements were taken. */
+const polls = (name: string) =>
+  server.takeStatements(name).filter((text) => text.startsWith('tidemark_poll_if_changed')).length;
 
 async function write(...ids: string[]): Promise<void> {
   await writer.query('insert into item select id, 1 from unnest($1::text[]) id', [ids]);
@@ -153,8 +156,23 @@ describe('in a cluster that keeps up', () => {
     await server.pull(cookie);
     forget();
     await Promise.all(Array.from({ length: 50 }, () => server.pull(cookie)));
-    const polls = server.takeStatements('primary').filter((text) => text === 'tidemark_poll_if_changed');
-    expect(polls.length).toBeLessThanOrEqual(2);
+    const count = polls('primary');
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThanOrEqual(2);
+  });
+
+  it('a reader that follows a view does not wait for the primary', async () => {
+    const { body } = await server.send('/api/views/whole', undefined, { Accept: 'text/event-stream' });
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    const until = async (expected: string) => {
+      for (let text = ''; !text.includes(expected); ) text += (await reader.read()).value;
+    };
+    await until('event:');
+    forget();
+    await write('followed');
+    await until('followed');
+    expect(polls('primary')).toBe(0);
+    await reader.cancel();
   });
 
   it('a poke arrives when a pull can show the change', async () => {

@@ -13,7 +13,7 @@ const maxWaitMs = 100;
 /** Provides the schema state, which is at most a second old. */
 export interface SchemaProvider {
   present(): Promise<Pick<SchemaState, 'cluster' | 'tableIDs'>>;
-  /** Called when nothing has been committed between two times of the clock. */
+  /** Called when nothing has been committed between two times of `performance.now`. */
   remained(since: number, until: number): void;
 }
 
@@ -28,7 +28,7 @@ export class ChangeLogPoller {
   readonly #polls = new Coalescer((requests: readonly undefined[]) => this.#poll(requests), maxWaitMs);
   #cache: ChangeLogCache | undefined;
   #cluster: string | undefined;
-  /** When the last poll that found changes ended. */
+  /** The time of `performance.now` at which the last poll that found changes ended. */
   #lastChangeAt = 0;
 
   /** @param maxTransactions the maximum number of transactions in the cache */
@@ -65,13 +65,13 @@ export class ChangeLogPoller {
       heartbeat: previousState?.heartbeat,
     };
     const lastChangeAt = this.#lastChangeAt;
-    const begunAt = Date.now();
+    const begunAt = performance.now();
     const [row] = await this.#db.query<{ line: string }>(pollIfChanged(input, previousState));
     if (!row) {
       this.#schemaProvider.remained(lastChangeAt, begunAt);
       return previous!;
     }
-    this.#lastChangeAt = Date.now();
+    this.#lastChangeAt = performance.now();
     const observation = readObservation(row.line);
     const { state } = observation;
     if (previous && previous === this.#cache) {

@@ -138,7 +138,9 @@ export class ReplicaRouter<Context extends UserContext> {
   async #pullFrom(standby: Standby<Context>, session: PullSession<Context>): Promise<PullResult | Fallback> {
     const { mutationPoller, log } = this.#options;
     const { caller } = session;
-    const primary = new PrimaryState(await mutationPoller.poll(), this.#primary.schemaCache);
+    // A session that needs nothing of the primary does not wait for it.
+    const polled = session.freshness === 'none' ? undefined : await mutationPoller.poll();
+    const primary = new PrimaryState(polled, this.#primary.schemaCache);
     const until = performance.now() + waitMs;
     for (let pauseMs = 1; ; pauseMs *= 2) {
       try {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeLogCache } from '../change-log/change-log-cache.js';
 import type { ChangeLogPoller } from '../change-log/change-log-poller.js';
 import { settlesWithin } from '../limits/deadline.js';
@@ -26,7 +26,9 @@ export class ThrottledPoller {
   }
 
   async #begin(): Promise<ChangeLogCache | undefined> {
-    await sleep(Math.max(0, this.#begunAt + minIntervalMs - performance.now()));
+    const pauseMs = this.#begunAt + minIntervalMs - performance.now();
+    // The shortest timer takes a millisecond.
+    await (pauseMs > 0 ? sleep(pauseMs) : nextTurn());
     // Later calls need another poll.
     this.#next = undefined;
     this.#begunAt = performance.now();

@@ -207,8 +207,8 @@ export class SchemaCache<Context extends UserContext> {
   }
 
   /**
-   * Declares that nothing was committed between two clock times. What was read since the first then counts as read at
-   * the second.
+   * Declares that nothing was committed between two times of `performance.now`. What was read since the first then
+   * counts as read at the second.
    */
   remained(since: number, until: number): void {
     this.#reader.remained(since, until);

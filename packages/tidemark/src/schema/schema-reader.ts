@@ -19,7 +19,7 @@ export interface SchemaEntry<Derived> {
 
 /** One read of the schema state. */
 export interface SchemaReading<Derived> {
-  /** At this time or later, another read would still have found the same. */
+  /** At this time of `performance.now` or later, another read would still have found the same. */
   readonly at: number;
   readonly entry: Promise<SchemaEntry<Derived>>;
 }
@@ -43,8 +43,8 @@ export class SchemaReader<Derived> {
 
   /** Returns the newest read, which may still be running. */
   current(): SchemaReading<Derived> {
-    if (!this.#reading || Date.now() - this.#reading.at > maxAgeMs) {
-      const reading = { at: Date.now(), entry: this.#readAgain() };
+    if (!this.#reading || performance.now() - this.#reading.at > maxAgeMs) {
+      const reading = { at: performance.now(), entry: this.#readAgain() };
       this.#reading = reading;
       // A SetupError may be cached. Any other error may be over a moment later, so the next call reads again.
       reading.entry.catch((error: unknown) => {
@@ -60,8 +60,8 @@ export class SchemaReader<Derived> {
   }
 
   /**
-   * Declares that nothing was committed between two clock times. What was read since the first then counts as read at
-   * the second.
+   * Declares that nothing was committed between two times of `performance.now`. What was read since the first then
+   * counts as read at the second.
    */
   remained(since: number, until: number): void {
     if (this.#reading && this.#reading.at >= since) this.#reading.at = Math.max(this.#reading.at, until);
