@@ -54,7 +54,7 @@ export function useAltered(): AlteredTables {
     database = await createEmptyDatabase();
     version = await versionOf(database.pool);
     // A server must not read the tables again while a test locks them, because it would wait instead of the pulls.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    vi.useFakeTimers({ toFake: ['performance'] });
   });
   afterEach(async () => {
     for (const altered of started.splice(0)) await altered.close();
@@ -140,7 +140,7 @@ async function alter(database: TestDatabase, ddl: string, setting: Setting = {})
     client,
     newcomer: () => new SyncClient(server),
     elsewhere: () => new SyncClient(start()),
-    passASecond: () => void vi.setSystemTime(Date.now() + 1100),
+    passASecond: () => void vi.advanceTimersByTime(1100),
     migrate: () => migrate({ database: owner, views, log: silent }),
     schemaState: () => installationOf(owner, views),
     truth: async () => {

@@ -83,7 +83,7 @@ describe('a copy within the cluster', () => {
     await run(original.url, ddl);
     await migrate({ database: original.url, views, log: silent });
     await run(cluster, `create database ${name}_copy template ${name}`);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    vi.useFakeTimers({ toFake: ['performance'] });
     const server = new PullServer(original.url, views);
     const client = new SyncClient(server);
     // Until the server has detected that its connections are gone, it responds that it is unavailable.

@@ -15,8 +15,9 @@ const refusedNodes: Readonly<Record<string, string>> = {
   CurrentOfExpr: 'it uses CURRENT OF, which needs a cursor. Remove it',
 };
 
-/** Names that Tidemark's statements use beside a view's query, and inside it: of WITH queries and aliases. */
-const reserved = /^tidemark_/;
+/** Names that Tidemark's statements use beside a view's query: for WITH queries, and for aliases and columns. */
+const queryNames = /^tidemark_/;
+const aliases = /^tidemark_(c|s|parameters|u|after|key|other|cohort|value|[dkoprt]\d+)$/;
 
 /**
  * Checks a query for syntax that no view may contain.
@@ -28,14 +29,13 @@ export function inspect(select: Tree): void {
     if (refused) throw new SetupError(refused);
     if (node.intoClause) throw new SetupError(refusedNodes.IntoClause!);
     if (type === 'RangeVar' && node.inh !== true) throw new SetupError(`it reads ONLY ${node.relname}. Remove ONLY`);
-    checkName(node.ctename);
-    checkName((node.alias as Tree | undefined)?.aliasname ?? node.relname);
+    checkName(node.ctename, queryNames);
+    checkName((node.alias as Tree | undefined)?.aliasname ?? node.relname, aliases);
   }
 }
 
-function checkName(name: unknown): void {
-  if (!reserved.test(String(name))) return;
-  throw new SetupError(
-    `it uses the name ${name}. Tidemark reserves names that begin with tidemark_ for its own statements. Choose another`,
-  );
+function checkName(name: unknown, reserved: RegExp): void {
+  if (reserved.test(String(name))) {
+    throw new SetupError(`it uses the name ${name}, which Tidemark reserves for its own statements. Choose another`);
+  }
 }

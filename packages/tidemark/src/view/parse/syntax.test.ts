@@ -109,17 +109,14 @@ describe('inspect', () => {
     ['with x as (delete from t returning id) select id from x', 'it writes. A view can only read'],
     ['select id from only t', 'it reads ONLY t. Remove ONLY'],
     ['select id from u where exists (select from only t)', 'it reads ONLY t. Remove ONLY'],
-    ['with tidemark_x as (select 1) select 1', 'it uses the name tidemark_x. Tidemark'],
-    ['select 1 from t tidemark_parameters', 'it uses the name tidemark_parameters. Tidemark'],
-    ['select 1 from t tidemark_key', 'it uses the name tidemark_key. Tidemark'],
-    [
-      'select 1 from t tidemark_s where exists (select from u where x = tidemark_s.id)',
-      'it uses the name tidemark_s. Tidemark',
-    ],
-    ['select 1 from tidemark_p1', 'it uses the name tidemark_p1. Tidemark'],
-    ['select 1 from (select 1) tidemark_d12', 'it uses the name tidemark_d12. Tidemark'],
+    ['with tidemark_x as (select 1) select 1', 'it uses the name tidemark_x, which'],
+    ['select 1 from t tidemark_parameters', 'it uses the name tidemark_parameters, which'],
+    ['select 1 from t tidemark_key', 'it uses the name tidemark_key, which'],
+    ['select 1 from t tidemark_s where exists (select from u)', 'it uses the name tidemark_s, which'],
+    ['select 1 from tidemark_p1', 'it uses the name tidemark_p1, which'],
+    ['select 1 from (select 1) tidemark_d12', 'it uses the name tidemark_d12, which'],
     ['select 1 from t join u on true as tidemark_t1', 'syntax error'],
-    ['select 1 from (t join u on true) tidemark_t1', 'it uses the name tidemark_t1. Tidemark'],
+    ['select 1 from (t join u on true) tidemark_t1', 'it uses the name tidemark_t1, which'],
   ])('rejects %s', (text, message) => {
     expect(() => inspect(parseSelect(text))).toThrow(message);
   });
@@ -127,7 +124,7 @@ describe('inspect', () => {
   it.each([
     'with w as (select 1 as tidemark_parameters) select tidemark_parameters from w',
     'select 1 from tidemark_key as k',
-    'select 1 from t my_tidemark_parameters, u tidemarks, v tidemark',
+    'select 1 from t tidemark_left, u tidemark_d, v my_tidemark_parameters, w tidemark_t1x',
     'with my_tidemark_x as (select 1) select 1',
   ])('accepts what only looks similar: %s', (text) => {
     inspect(parseSelect(text));
