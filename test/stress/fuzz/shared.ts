@@ -139,7 +139,7 @@ export class SharedStatements {
   async #readEach(db: Database, requests: readonly DeltaReader[]): Promise<CohortRead[]> {
     const reads: CohortRead[] = [];
     for (const [index, request] of requests.entries()) {
-      const patch = await this.#attempt(() => new this.#parts.code.CohortReads(db, () => undefined).delta(request));
+      const patch = await this.#attempt(() => new this.#parts.code.CohortReads(db, undefined).delta(request));
       if (patch && !patch.torn) reads.push({ index, request, ops: opsOf(patch) });
     }
     return reads;
@@ -164,7 +164,7 @@ export class SharedStatements {
         return db.query(statement);
       },
     };
-    const cohortReads = new code.CohortReads(counted, () => undefined);
+    const cohortReads = new code.CohortReads(counted, undefined);
     const patches: (Patch | undefined)[] = await Promise.all(
       reads.map(({ request }) => cohortReads.delta(request)),
     ).catch((error: Error) => {

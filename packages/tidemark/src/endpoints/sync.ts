@@ -12,10 +12,11 @@ import type { PullService } from './pulls/pull-service.js';
 import type { PushService } from './push-service.js';
 import type { PokeStreams } from './subscriptions/poke-streams.js';
 
-/** The maximum number and total length of pull requests in the cache, and the maximum length of one, in UTF-16 units. */
+/** The maximum number of pull requests in the cache, and their maximum total length in UTF-16 units. */
 const maxCachedRequests = 10_000;
 const maxCachedLength = 32 * 1024 * 1024;
-const maxRequestLength = 64 * 1024;
+/** The maximum size of a pull request in the cache, in bytes. */
+const maxRequestBytes = 64 * 1024;
 
 /** The options of `SyncEndpoints`. */
 export interface SyncEndpointsOptions<Context extends UserContext> extends Delivery {
@@ -104,7 +105,7 @@ class PullDecoder {
   });
 
   async decode(bytes: Uint8Array): Promise<ReturnType<typeof decodePullRequest>> {
-    if (bytes.byteLength > maxRequestLength) return decodePullRequest(await parse(bytes));
+    if (bytes.byteLength > maxRequestBytes) return decodePullRequest(await parse(bytes));
     const text = decodeText(bytes);
     const cachedRequest = this.#cache.get(text);
     if (cachedRequest) return cachedRequest;

@@ -94,7 +94,7 @@ interface Parts {
   readonly options: AppOptions;
 }
 
-/** Answers a request. Only this function turns errors into responses and logs requests. */
+/** Answers a request. Only this function turns errors into responses and logs HTTP requests. */
 async function respond(
   { request, path, env }: Incoming,
   { route, logLevel, log, options: { observer, admission } }: Parts,

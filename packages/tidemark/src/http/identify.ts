@@ -69,7 +69,7 @@ async function contextOf<Context extends UserContext>(
     log.warn({}, `Refused a request, since authenticate returned a context whose userID is not ${userIDs}`);
     throw unauthenticated(`The authorization does not name a user by ${userIDs}`);
   }
-  checkContext(context);
+  checkExpiry(context);
   return context;
 }
 
@@ -79,10 +79,14 @@ export function unauthenticated(detail: string): Problem {
 }
 
 /** @throws TypeError for a context that `authenticate` must not return */
-export function checkContext({ userID, expiresAt }: UserContext): void {
-  if (!isUserID(userID)) {
+export function checkContext(context: UserContext): void {
+  if (!isUserID(context.userID)) {
     throw new TypeError(`The userID of a context must be ${userIDs}`);
   }
+  checkExpiry(context);
+}
+
+function checkExpiry({ expiresAt }: UserContext): void {
   if (expiresAt !== undefined && !(expiresAt instanceof Date && expiresAt.getTime() > Number.NEGATIVE_INFINITY)) {
     throw new TypeError('expiresAt must be a valid Date');
   }

@@ -3,7 +3,7 @@ import { Semaphore } from './semaphore.js';
 
 /** With ten connections or more, work that hangs behind two of the semaphores leaves connections for the third. */
 export interface Semaphores {
-  /** First pulls, resets and large deltas. Each holds a connection until its client has read the whole response. */
+  /** First pulls, resets and long deltas. Each holds a connection until all of its rows have been read. */
   readonly longReads: Semaphore;
   /** All other reads of pulls. */
   readonly reads: Semaphore;

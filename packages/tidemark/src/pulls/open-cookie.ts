@@ -14,6 +14,7 @@ import { createReader, type Reader } from './reads/reader.js';
 import { groupRequestOf, type PullSession } from './session.js';
 
 /**
+ * Returns the reader of a request's cookie: the cookie, and how it differs from the current views.
  * @param isStandby true if the database is a standby
  * @returns undefined without a readable cookie; `outdated` if the schema state is
  */

@@ -32,6 +32,7 @@ export function planAnswer(target: PullTarget, state: ObservedState): AnswerPlan
 
 function planSince({ cookie, schemaChanges, viewDifference }: Reader, target: PullTarget, state: ObservedState): Plan {
   const { clientGroupID } = target.session.request;
+  // A delta itself replaces the views that differ.
   const views = viewDifference && { views: cookie.views };
   return planPull(cookie, { state, clientGroupID, ...identityOf(target.resolved, state), schemaChanges, ...views });
 }

@@ -35,7 +35,7 @@ const assumedGrowth = 4;
 
 export interface PullerOptions<Context extends UserContext>
   extends Pick<Collaborators<Context>, 'db' | 'semaphores' | 'schemaCache' | 'consistencyChecker'> {
-  /** If undefined, each pull reads the change log with a statement of its own. */
+  /** If undefined, there is no change-log cache. */
   readonly poller: ChangeLogPoller | undefined;
 }
 
@@ -197,7 +197,7 @@ export class Puller<Context extends UserContext> {
           continue;
         }
         queryDigests.set(want.view, queryDigest);
-        await this.#limitedDatabase.query({ text: `select count(*) from (${views.map(rowsWithoutColumns)}) r` });
+        await this.#limitedDatabase.query({ text: `select count(*) from (${rowsWithoutColumns(views[0]!)}) r` });
       } catch (error) {
         if (!isOfValues(error)) throw error;
         failing.push({ want, message: unreadable });

@@ -1,4 +1,4 @@
-/** A pull or a read of an identified caller, as plain data. */
+/** A pull or a read of an identified caller. */
 
 import type { UserContext } from '../context.js';
 import type { Caller } from '../http/identify.js';

@@ -34,7 +34,7 @@ export type MutateResult<Result, Done> =
   | { readonly status: 'failed'; readonly error: unknown };
 
 /**
- * Runs mutators in one transaction. All writes take this path, except for batches of mutations.
+ * Runs mutators in one transaction. All mutators run here, except those of a batch.
  *
  * @param run calls the mutators. It may run more than once, because serialization failures and deadlocks are retried.
  * @param claim runs first in the transaction

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../bounded-map.js';
 import type { ChangeLogCache } from '../../change-log/change-log-cache.js';
+import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
 import { Coalescer } from '../../change-log/coalesce.js';
 import { isSameServer } from '../../change-log/continuation.js';
 import type { Database } from '../../db/database.js';
@@ -45,7 +46,7 @@ interface ReaderCohort {
  */
 export class CohortReads {
   readonly #db: Database;
-  readonly #cache: () => ChangeLogCache | undefined;
+  readonly #poller: ChangeLogPoller | undefined;
   readonly #deltas = new Coalescer(
     (readers: readonly DeltaReader[], signal) => this.#read(readers, signal),
     maxWaitMs,
@@ -53,9 +54,10 @@ export class CohortReads {
   );
   readonly #texts = new BoundedMap<string, string>(maxStatements);
 
-  constructor(db: Database, cache: () => ChangeLogCache | undefined) {
+  /** @param poller if undefined, there is no change-log cache */
+  constructor(db: Database, poller: ChangeLogPoller | undefined) {
     this.#db = db;
-    this.#cache = cache;
+    this.#poller = poller;
   }
 
   /** Returns one reader's delta; undefined if it is not small after all, or if a statement of several cohorts fails. */
@@ -68,7 +70,7 @@ export class CohortReads {
     signal: AbortSignal | undefined,
   ): Promise<Promise<Patch | undefined>[]> {
     const answers = new Map<Reader, Promise<Patch | undefined>>();
-    for (const group of groupByBase(deltaReaders, this.#cache())) {
+    for (const group of groupByBase(deltaReaders, this.#poller?.cache)) {
       for (const cohorts of splitIntoStatements(group)) {
         const patches = this.#runStatement(group, cohorts, signal);
         for (const reader of cohorts.flatMap((cohort) => cohort.readers)) {
@@ -120,7 +122,7 @@ export class CohortReads {
     const [firstLine, ...ops] = lines as [CohortLine, ...CohortLine[]];
     if (ops.length > maxOps || ops.some(({ line }) => line === null)) return new Map();
     const observation = readPatchObservation(firstLine.line!);
-    const cache = this.#cache();
+    const cache = this.#poller?.cache;
     if (cache && isSameServer(cache.state, observation.state)) cache.learn(observation.groups);
     // The base is from the cache, which says nothing about another server.
     else if (readers.some((reader) => reader.base.text !== base.text)) return new Map();

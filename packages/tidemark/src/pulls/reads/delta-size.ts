@@ -47,7 +47,7 @@ export class DeltaSizes {
    * Returns the size of a delta, given the changed tables. Runs no statement if there are few log rows.
    * @param minRows the least number of rows that the views are assumed to have, after a reset found too many
    */
-  async of(reader: Reader, changed: ObservedState['changeCounts'], minRows = 0): Promise<DeltaSize> {
+  async of(reader: Reader, changed: ObservedState['changeCounts'], minRows: number): Promise<DeltaSize> {
     // Every changed key has at least one log row.
     if (isShort(changed.reduce((sum, [, rows]) => sum + rows, 0))) return 'short';
     return this.#answers.ask(`${minRows} ${readerKey(reader)}`, { reader, changed, minRows });

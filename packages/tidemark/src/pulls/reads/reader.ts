@@ -16,7 +16,7 @@ import type { SchemaChanges } from '../../store/row-formats/schema-change.js';
 import type { ResolvedView } from '../../view/client-views.js';
 import type { PatchStream } from './patch-stream.js';
 
-/** The base of a pull: its cookie, and how it differs from the current views. */
+/** The verified cookie of a pull, and how it differs from the current views. */
 export interface Reader {
   readonly caller: Caller;
   readonly resolved: ResolvedViews;

@@ -47,7 +47,7 @@ export class SharedReads {
   constructor(db: Database, poller: ChangeLogPoller | undefined) {
     this.#db = db;
     this.#poller = poller;
-    this.#cohortReads = new CohortReads(db, () => poller?.cache);
+    this.#cohortReads = new CohortReads(db, poller);
   }
 
   /** Returns the state from the change-log cache if that reaches back to the reader's base, else from a statement. */

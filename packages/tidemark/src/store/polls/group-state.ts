@@ -25,6 +25,7 @@ export interface GroupState {
   readonly owner: string | null;
   /** False if the request names an unknown client. */
   readonly clientKnown: boolean;
+  /** The IDs that have changed since the base; null if none has. From the change-log cache, `{}` if some may have. */
   readonly lastMutationIDs: Readonly<Record<string, number>> | null;
   /** The sum of the group's lastMutationIDs. */
   readonly mutations: number;

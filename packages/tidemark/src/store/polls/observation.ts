@@ -33,7 +33,7 @@ export interface DatabaseState {
   /** The database's OID; a copy of the database within the cluster has a different one. */
   readonly database: string;
   readonly history: History;
-  /** The newest heartbeat that the snapshot shows; null if there is none. */
+  /** The newest heartbeat below the snapshot's xmin; null if there is none. */
   readonly heartbeat: string | null;
   /** This database does not have the heartbeat that the statement named. */
   readonly diverged: boolean;
