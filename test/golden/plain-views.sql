@@ -119,7 +119,7 @@ select id, title from todo where owner_id =  ('ada'::pg_catalog.text)
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort, unnest((select $10::pg_catalog.text[])) as tidemark_p1
@@ -407,7 +407,7 @@ select id, size, price, at from todo
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort
@@ -687,7 +687,7 @@ select * from share where user_id =  ('ada'::pg_catalog.text)
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort, unnest((select $10::pg_catalog.text[])) as tidemark_p1
@@ -983,7 +983,7 @@ select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidema
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort
@@ -1424,7 +1424,7 @@ select ',{"op":"del","key":' || to_json(b.tidemark_key)::text || '}' from tidema
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort

@@ -654,25 +654,29 @@ function server_start()
   $function$
 
 
-function shows_files(oid)
-  fs  CREATE OR REPLACE FUNCTION tidemark.shows_files(relation oid)
+function shows_table(oid)
+  fs  CREATE OR REPLACE FUNCTION tidemark.shows_table(relation oid)
    RETURNS boolean
    LANGUAGE plpgsql
    STABLE PARALLEL RESTRICTED STRICT
   AS $function$
   begin
-    return not exists (
-      select from (select relation union all select relid from pg_partition_tree(relation) where relid <> relation) present (oid)
-      left join pg_class c on c.oid = present.oid
-      where nullif(c.relfilenode, 0) is distinct from pg_relation_filenode(present.oid)
-    ) and not exists (
-      with recursive shown (oid) as (
-        select relation
-        union all
-        select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
-      )
-      select from shown full join pg_partition_tree(relation) present on present.relid = shown.oid
-      where (shown.oid is null or present.relid is null) and shown.oid is distinct from relation
+    return exists (
+      select from tidemark.synced_table t join pg_class c on c.oid = t.relation
+      where t.relation = shows_table.relation and case
+        when c.relkind <> 'p' then c.relfilenode = pg_relation_filenode(c.oid)
+        else not exists (
+          with recursive shown (oid) as (
+            select c.oid
+            union all
+            select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
+          )
+          select from shown full join pg_partition_tree(c.oid) present on present.relid = shown.oid
+          left join pg_class part on part.oid = shown.oid
+          where shown.oid is null or present.relid is null
+            or nullif(part.relfilenode, 0) is distinct from pg_relation_filenode(shown.oid)
+        )
+      end
     );
   end
   $function$

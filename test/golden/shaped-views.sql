@@ -115,7 +115,7 @@ select id, owner_id, title from todo where owner_id =  ('ada'::pg_catalog.text)
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort, unnest((select $10::pg_catalog.text[])) as tidemark_p1, unnest((select $11::pg_catalog.text[])) as tidemark_p2
@@ -406,7 +406,7 @@ select id, owner_id, title, at from todo
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort
@@ -682,7 +682,7 @@ select id, price from todo
 with tidemark_observation as materialized (select json_build_object('observation', tidemark.poll($1::xid8[], $2::xid8[], $3::integer[], $4::boolean, $5::uuid, $6::text[]), 'torn', exists (
   select from unnest($7::oid[], $8::bigint[]) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line),
 tidemark_cohorts as materialized (
   select unnest((select $9::integer[])) as tidemark_cohort

@@ -294,24 +294,29 @@ begin
 end
 $$;
 
--- True if the snapshot of the calling statement shows the files and partitions that the statement reads in a table. It
--- does not if the snapshot is from before a TRUNCATE or DDL that the statement has waited for: the table's files then
--- have rows that the snapshot must not show, or lack some. A fingerprint from another server can be newer, too.
-create function tidemark.shows_files(relation oid) returns boolean
+-- True if the snapshot of the calling statement shows the files and partitions that the statement reads in a table, and
+-- that its changes are captured. It does not if the snapshot is from before a TRUNCATE or DDL that the statement has
+-- waited for: the table's files then have rows that the snapshot must not show, or lack some. A fingerprint does not
+-- reveal this if it comes from another host, which has shown the same earlier.
+create function tidemark.shows_table(relation oid) returns boolean
 language plpgsql stable strict parallel restricted as $$
 begin
-  return not exists (
-    select from (select relation union all select relid from pg_partition_tree(relation) where relid <> relation) present (oid)
-    left join pg_class c on c.oid = present.oid
-    where nullif(c.relfilenode, 0) is distinct from pg_relation_filenode(present.oid)
-  ) and not exists (
-    with recursive shown (oid) as (
-      select relation
-      union all
-      select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
-    )
-    select from shown full join pg_partition_tree(relation) present on present.relid = shown.oid
-    where (shown.oid is null or present.relid is null) and shown.oid is distinct from relation
+  return exists (
+    select from tidemark.synced_table t join pg_class c on c.oid = t.relation
+    where t.relation = shows_table.relation and case
+      when c.relkind <> 'p' then c.relfilenode = pg_relation_filenode(c.oid)
+      else not exists (
+        with recursive shown (oid) as (
+          select c.oid
+          union all
+          select inhrelid from shown join pg_inherits on inhparent = shown.oid where not inhdetachpending
+        )
+        select from shown full join pg_partition_tree(c.oid) present on present.relid = shown.oid
+        left join pg_class part on part.oid = shown.oid
+        where shown.oid is null or present.relid is null
+          or nullif(part.relfilenode, 0) is distinct from pg_relation_filenode(shown.oid)
+      )
+    end
   );
 end
 $$;

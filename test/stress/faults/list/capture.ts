@@ -106,7 +106,7 @@ export const capture: readonly Fault[] = [
   },
   {
     name: 'A statement that waited for a TRUNCATE accepts its files, because another server has shown them already.',
-    find: '    or not tidemark.shows_files(expected.oid)\n',
+    find: '    or not tidemark.shows_table(expected.oid)\n',
     replace: '',
     test: 'pulls/several-hosts',
   },

@@ -94,7 +94,7 @@ function observationQuery(expressions: readonly string[], [oids, fingerprints]: 
   return `select json_build_object('observation', tidemark.poll(${castArguments(expressions)}), 'torn', exists (
   select from unnest(${oids}, ${fingerprints}) expected (oid, fingerprint)
   where tidemark.relation_fingerprint(expected.oid) is distinct from expected.fingerprint
-    or not tidemark.shows_files(expected.oid)
+    or not tidemark.shows_table(expected.oid)
 ))::text as line`;
 }
 
