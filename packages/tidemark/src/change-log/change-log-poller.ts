@@ -2,11 +2,11 @@ import type { Database } from '../db/database.js';
 import { covers } from '../protocol/snapshot.js';
 import type { SchemaState } from '../schema/schema-state.js';
 import { disconnectsID } from '../store/disconnects.js';
-import { readObservation } from '../store/polls/observation.js';
+import { type DatabaseState, readObservation } from '../store/polls/observation.js';
 import { pollIfChanged } from '../store/polls/poll.js';
 import { ChangeLogCache } from './change-log-cache.js';
 import { Coalescer } from './coalesce.js';
-import { isContinuedBy } from './continuation.js';
+import { isContinuedBy, isSameServer } from './continuation.js';
 
 const maxWaitMs = 100;
 
@@ -46,6 +46,11 @@ export class ChangeLogPoller {
   /** The cache as the last poll left it. */
   get cache(): ChangeLogCache | undefined {
     return this.#cache;
+  }
+
+  /** Returns the cache if a state, which another host may have observed, is of the server whose log the cache has. */
+  cacheOf(state: DatabaseState): ChangeLogCache | undefined {
+    return this.#cache && isSameServer(this.#cache.state, state) ? this.#cache : undefined;
   }
 
   async #poll(requests: readonly undefined[]): Promise<ChangeLogCache[]> {

@@ -28,6 +28,22 @@ function createRouter(replicas: unknown[]) {
   return new SubscriberRouter(() => [...replicas] as Replica<typeof ctx>[], silent);
 }
 
+/** A subscriber that is being routed to one replica. `move` makes it belong to another one before that ends. */
+function startSubscribing() {
+  const [one, two] = [createReplica(), createReplica()];
+  const replicas = [one];
+  const router = createRouter(replicas);
+  const routed = new Deferred<void>();
+  one.until = routed.promise;
+  const subscribing = router.subscribe(ctx, clients, () => {});
+  const move = (until: Promise<void>) => {
+    two.until = until;
+    replicas.splice(0, 1, two);
+    routed.resolve();
+  };
+  return { one, two, router, subscribing, move };
+}
+
 it('a subscription that fails on one replica is left on none', async () => {
   const [one, two] = [createReplica(), createReplica()];
   const router = createRouter([one, two]);
@@ -37,15 +53,8 @@ it('a subscription that fails on one replica is left on none', async () => {
 });
 
 it('a subscription that fails when it is rerouted at once is left on none, and is not rerouted again', async () => {
-  const [one, two] = [createReplica(), createReplica()];
-  const replicas = [one];
-  const router = createRouter(replicas);
-  const routed = new Deferred<void>();
-  one.until = routed.promise;
-  const subscribing = router.subscribe(ctx, clients, () => {});
-  two.until = Promise.reject(new Error('lost'));
-  replicas.splice(0, 1, two);
-  routed.resolve();
+  const { one, two, router, subscribing, move } = startSubscribing();
+  move(Promise.reject(new Error('lost')));
   await expect(subscribing).rejects.toThrow('lost');
   two.until = Promise.resolve();
   await router.reroute();
@@ -53,16 +62,9 @@ it('a subscription that fails when it is rerouted at once is left on none, and i
 });
 
 it('a subscriber that is routed twice at the same time is subscribed once', async () => {
-  const [one, two] = [createReplica(), createReplica()];
-  const replicas = [one];
-  const router = createRouter(replicas);
-  const routed = new Deferred<void>();
-  one.until = routed.promise;
-  const subscribing = router.subscribe(ctx, clients, () => {});
+  const { one, two, router, subscribing, move } = startSubscribing();
   const rerouted = new Deferred<void>();
-  two.until = rerouted.promise;
-  replicas.splice(0, 1, two);
-  routed.resolve();
+  move(rerouted.promise);
   // `subscribe` routes it to the second replica now, and so does `reroute`.
   await new Promise((resolve) => setImmediate(resolve));
   const rerouting = router.reroute();

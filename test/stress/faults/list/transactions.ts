@@ -148,8 +148,8 @@ export const transactions: readonly Fault[] = [
   },
   {
     name: 'The change-log cache of a new primary takes what a former primary says for its own.',
-    find: 'if (cache && isSameServer(cache.state, state) && groupRequest.sameGroup)',
-    replace: 'if (cache && groupRequest.sameGroup)',
+    find: 'return this.#cache && isSameServer(this.#cache.state, state) ? this.#cache : undefined;',
+    replace: 'return this.#cache;',
     test: 'pulls/former-primary',
   },
 ];

@@ -2,7 +2,6 @@ import { BoundedMap } from '../../bounded-map.js';
 import type { ChangeLogCache } from '../../change-log/change-log-cache.js';
 import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
 import { Coalescer } from '../../change-log/coalesce.js';
-import { isSameServer } from '../../change-log/continuation.js';
 import type { Database } from '../../db/database.js';
 import { isOfValue } from '../../db/sqlstate.js';
 import { retry } from '../../db/transact.js';
@@ -122,10 +121,10 @@ export class CohortReads {
     const [firstLine, ...ops] = lines as [CohortLine, ...CohortLine[]];
     if (ops.length > maxOps || ops.some(({ line }) => line === null)) return new Map();
     const observation = readPatchObservation(firstLine.line!);
-    const cache = this.#poller?.cache;
-    if (cache && isSameServer(cache.state, observation.state)) cache.learn(observation.groups);
-    // The base is from the cache, which says nothing about another server.
-    else if (readers.some((reader) => reader.base.text !== base.text)) return new Map();
+    const cache = this.#poller?.cacheOf(observation.state);
+    // The base may be from the cache, which says nothing about another server.
+    if (!cache && readers.some((reader) => reader.base.text !== base.text)) return new Map();
+    cache?.learn(observation.groups);
     const texts = textsByCohort(ops);
     const changed = changes.map(({ table }) => table.id);
     const patches = new Map<Reader, Patch>();

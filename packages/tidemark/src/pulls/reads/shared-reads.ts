@@ -3,7 +3,6 @@
 import { stateFromCache } from '../../change-log/cache-lookup.js';
 import type { ChangeLogPoller } from '../../change-log/change-log-poller.js';
 import { Coalescer } from '../../change-log/coalesce.js';
-import { isSameServer } from '../../change-log/continuation.js';
 import type { Database } from '../../db/database.js';
 import type { Semaphore } from '../../limits/semaphore.js';
 import { changedTablesOf, deltaPatch } from '../../store/patches/patch-sql.js';
@@ -56,9 +55,7 @@ export class SharedReads {
     const cachedState = cache && stateFromCache(cache, reader);
     if (cachedState) return cachedState;
     const state = await this.#probes.ask(readerKey(reader), reader);
-    if (!state.diverged && cache && isSameServer(cache.state, state)) {
-      cache.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
-    }
+    if (!state.diverged) this.#poller?.cacheOf(state)?.learn(new Map(), reader.verifiedCookie.cookie.heartbeat);
     return state;
   }
 
@@ -78,11 +75,9 @@ export class SharedReads {
 
   /** Records that a new cookie as of a state would say no more than the reader's. */
   markUnchanged({ verifiedCookie, groupRequest }: Reader, state: ObservedState): void {
-    const cache = this.#poller?.cache;
+    const cache = this.#poller?.cacheOf(state);
     // Another group's pull says nothing about mutations of the group in the cookie.
-    if (cache && isSameServer(cache.state, state) && groupRequest.sameGroup) {
-      verifiedCookie.markUnchanged(cache, state.snapshot);
-    }
+    if (cache && groupRequest.sameGroup) verifiedCookie.markUnchanged(cache, state.snapshot);
   }
 
   /**
@@ -101,8 +96,7 @@ export class SharedReads {
   async #probe(readers: readonly Reader[], signal: AbortSignal | undefined): Promise<ObservedState[]> {
     const [row] = await this.#db.query<{ line: string }>({ ...pollStatement(pollInput(readers)), signal });
     const observation = readObservation(row!.line);
-    const cache = this.#poller?.cache;
-    if (cache && isSameServer(cache.state, observation.state)) cache.learn(observation.groups);
+    this.#poller?.cacheOf(observation.state)?.learn(observation.groups);
     return readers.map(({ groupRequest, base }) => observedStateOf(observation, groupRequest, base));
   }
 
